@@ -1,0 +1,57 @@
+"""Agents whose every tool call is judged against temporal-logic constraints before it runs.
+
+Every public name is found here and loaded when it is first asked for, so that the import stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from agentltl import constraints
+
+if TYPE_CHECKING:
+    from agentltl.agents.agent import Agent as Agent
+    from agentltl.agents.agent import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.models.errors import ModelError as ModelError
+    from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints as ToolCallingAgentWithConstraints
+    from agentltl.constraints import *  # noqa: F403
+    from agentltl.errors import *  # noqa: F403
+    from agentltl.guard.decision import Decision as Decision
+    from agentltl.guard.decision import Violation as Violation
+    from agentltl.guard.guard import Guard as Guard
+    from agentltl.guard.severity import ConstraintSeverity as ConstraintSeverity
+    from agentltl.record.events import Event as Event
+    from agentltl.record.events import EventKind as EventKind
+    from agentltl.record.result import Result as Result
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "agentltl.agents.agent": ("Agent", "AgentWithConstraints"),
+    "agentltl.agents.tool_calling": ("ToolCallingAgentWithConstraints",),
+    "agentltl.agents.models.errors": ("ModelError",),
+    "agentltl.errors": (
+        "AgentLTLError", "ConstraintError", "ConstraintViolationError", "FormulaError", "MissingExtraError",
+        "PredicateError", "RuleFileError", "TraceError",
+    ),
+    "agentltl.guard.decision": ("Decision", "Violation"),
+    "agentltl.guard.guard": ("Guard",),
+    "agentltl.guard.severity": ("ConstraintSeverity",),
+    "agentltl.record.events": ("Event", "EventKind"),
+    "agentltl.record.result": ("Result",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted({*_HOME_OF, *constraints.__all__})
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(_HOME_OF[name]), name)
+    if name in constraints.__all__:
+        return getattr(constraints, name)
+    raise AttributeError(f"module `agentltl` has no `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__"})

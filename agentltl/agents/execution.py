@@ -1,0 +1,96 @@
+"""Every execution of a tool goes through the guard: judged before it runs, recorded as it runs, settled after it.
+
+`execute_tool_call` is the one place that sees all of them: the calls of a judged message, those that an override of
+`process_tool_calls` makes, and direct calls by the user.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smolagents.agents import ToolCallingAgent
+
+from agentltl.agents.stop import ConstraintStopError, RefusedCallError
+from agentltl.agents.ticket import CallName, Ready, Ticket, accepts, as_value, named, same
+from agentltl.constraints.value import as_text, hold
+from agentltl.guard.decision import Decision
+from agentltl.guard.guard import Guard
+
+
+class GuardedExecution(ToolCallingAgent):
+    """A tool-calling agent that asks `guard` about each execution."""
+
+    guard: Guard
+    _member_stop: Decision | None = None
+    """The decision of a managed agent's constraint that has stopped this run."""
+
+    def _substitute_state_variables(self, arguments: dict[str, Any] | str) -> dict[str, Any] | str:
+        if isinstance(arguments, Ready):
+            return arguments
+        substituted: dict[str, Any] | str = super()._substitute_state_variables(arguments)
+        return substituted
+
+    def execute_tool_call(self, tool_name: str, arguments: dict[str, Any] | str) -> Any:
+        """Execute a tool or a managed agent as smolagents does.
+
+        A call that is not part of a judged message (one of your own) is judged here; refused, it raises
+        `ConstraintViolationError`.
+        """
+        ticket = tool_name.ticket if isinstance(tool_name, CallName) else Ticket(step=self.step_number)
+        if ticket.taken:  # an override that tries again
+            ticket = ticket.again()
+        ready = self._substitute_state_variables(arguments)
+        if ticket.decision is None:
+            self._propose(ticket, tool_name, ready)
+            if ticket.decision is None:
+                return super().execute_tool_call(tool_name, arguments)  # raises the parent's error
+            if not ticket.decision.allowed:
+                raise self._refused(ticket.decision)
+        ticket.taken = True
+        self._require_unchanged(ticket, tool_name, ready)
+        try:
+            result = super().execute_tool_call(tool_name, Ready(ready) if isinstance(ready, dict) else ready)
+        except BaseException as error:
+            self._settle(ticket, error=error)
+            stop = error.__cause__
+            if not isinstance(stop, ConstraintStopError) or tool_name not in self.managed_agents:
+                raise
+        else:
+            self._settle(ticket, result=result)
+            if not isinstance(tool_name, CallName) and ticket.outcomes[-1].action == "stop":
+                raise self._refused(ticket.outcomes[-1])
+            return result
+        self._member_stop = stop.decision
+        raise stop
+
+    def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
+        """The arguments by name, as the tool will get them; None for a call that the parent will not accept."""
+        tool = {**self.tools, **self.managed_agents}.get(name) if isinstance(name, str) else None
+        return named(tool, arguments) if tool is not None and accepts(tool, arguments) else None
+
+    def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
+        """Judge the call as the tool will get it. A call that the parent will not accept is no event."""
+        accepted = self._accepted(name, arguments)
+        if accepted is not None:
+            ticket.args = hold(accepted)
+            ticket.decision = self.guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
+
+    def _settle(self, ticket: Ticket, result: object = None, error: BaseException | None = None) -> None:
+        """Record what came of a call that was allowed."""
+        if ticket.decision is not None and ticket.decision.allowed:
+            text = None if error is None else as_text(error) or type(error).__name__
+            ticket.outcomes.append(self.guard.settle(ticket.decision, result=as_value(result), error=text))
+
+    def _require_unchanged(self, ticket: Ticket, name: str, arguments: object) -> None:
+        """What was judged is what runs."""
+        accepted = self._accepted(name, arguments)
+        if accepted is None or not self.guard.constraints or same(hold(accepted), ticket.args):
+            return  # what the parent will not accept does not run
+        message = f"the arguments of `{name}` have changed since the call was judged\ncall it again"
+        error = RefusedCallError(message, ticket.decision, self.logger)
+        self._settle(ticket, error=error)
+        raise error
+
+    def _refused(self, decision: Decision) -> ConstraintStopError | RefusedCallError:
+        kind = ConstraintStopError if decision.action == "stop" else RefusedCallError
+        return kind(decision.feedback, decision, self.logger)

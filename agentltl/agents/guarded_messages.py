@@ -1,0 +1,141 @@
+"""A message of the model whose tool calls are judged before they run, in waves (see `waves.py`).
+
+It decides in `process_tool_calls` and acts in `execute_tool_call`; threads, images and streaming stay the parent's.
+A refusal is an observation, so the other calls of the message are not lost; a stop ends the run at that call.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+from rich.panel import Panel
+from rich.text import Text
+from smolagents.agents import ToolOutput
+from smolagents.memory import ActionStep, ToolCall
+from smolagents.models import ChatMessage
+from smolagents.utils import AgentError
+
+from agentltl.agents.execution import GuardedExecution
+from agentltl.agents.judged import JudgedWave, with_words, words
+from agentltl.agents.refusal import Refusal
+from agentltl.agents.step_memory import StepMemory
+from agentltl.agents.stop import ConstraintStopError
+from agentltl.agents.ticket import Ticket
+from agentltl.agents.waves import in_order, next_wave
+
+
+class GuardedMessages(GuardedExecution):
+    """A tool-calling agent that asks `guard` about the calls of each message, before they run."""
+
+    def process_tool_calls(
+        self, chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolCall | ToolOutput, None, None]:
+        """Judge the calls of a message and run those that may run; yields and remembers what smolagents does.
+
+        A refused call yields a `Refusal`. A stop raises once what came before it has finished and is in the step.
+        """
+        if not chat_message.tool_calls:
+            yield from super().process_tool_calls(chat_message, memory_step)
+            return
+        calls: dict[str, ToolCall] = {}
+        for said in chat_message.tool_calls:
+            call = ToolCall(said.function.name, said.function.arguments, said.id)
+            yield call
+            calls[call.id] = call  # of calls with one id smolagents runs the last
+        memory = StepMemory(memory_step)
+        error: Exception | None = None
+        untold: list[str] = []
+        answers: list[ToolOutput] = []
+        told = False  # the step is to show what happened, though the message does not come to its end
+        rest: Sequence[ToolCall] = in_order(calls.values())
+        try:
+            while rest:
+                part, rest = next_wave(rest, lambda call: self._touches(call, memory_step.step_number))
+                wave = self._judge(part, memory_step.step_number)
+                memory.reach(wave.calls)
+                told = told or bool(rest or wave.refusals)
+                for output in self._run_wave(wave, chat_message, memory_step):
+                    memory.keep(output)
+                    if output.is_final_answer and rest:
+                        answers.append(output)  # at an answer smolagents ends the message, and all calls are to run
+                    else:
+                        yield output
+                error, untold = error or wave.error, untold + wave.untold
+                stop = self._stop(wave)
+                if stop is not None:
+                    told = True
+                    if isinstance(error, AgentError) and error is not stop:
+                        memory_step.error = with_words(error, untold)
+                    raise stop
+            yield from answers
+            if error is not None:
+                raise with_words(error, untold)
+        except BaseException:
+            if told:  # an error in a message of one wave leaves no calls in the step, as in smolagents
+                memory.write_what_came()
+            raise
+        memory.write()
+
+    def _touches(self, call: ToolCall, step: int) -> bool:
+        arguments = self._accepted(call.name, self._substitute_state_variables(call.arguments or {}))
+        return arguments is not None and self.guard.touches(str(call.name), arguments, step=step)
+
+    def _judge(self, calls: Sequence[ToolCall], step: int) -> JudgedWave:
+        """Judge calls in their order, up to a stop."""
+        wave = JudgedWave()
+        for call in calls:
+            ticket = Ticket(call.id, step)
+            self._propose(ticket, call.name, self._substitute_state_variables(call.arguments or {}))
+            if ticket.decision is None or ticket.decision.allowed:
+                wave.running.append((call, ticket))
+            else:
+                wave.refusals.append(Refusal.of(call, ticket.decision))
+                if ticket.decision.action == "stop":
+                    break
+        return wave
+
+    def _run_wave(
+        self, wave: JudgedWave, chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolOutput, None, None]:
+        """Let the parent run what may run; the error of a call is kept in the wave."""
+        tickets = {call.id: ticket for call, ticket in wave.running}
+        if tickets:
+            with closing(super().process_tool_calls(wave.message(chat_message), copy.copy(memory_step))) as events:
+                while True:
+                    try:
+                        event = next(events, None)
+                    except Exception as error:
+                        wave.error = error
+                        break
+                    if event is None:
+                        break
+                    if isinstance(event, ToolOutput):
+                        yield self._returned(event, tickets.pop(event.id))
+        for ticket in tickets.values():
+            # Open is only a call that an override ran without the parent. Which of several has failed is not known
+            # then; one that counts as failed opens no door.
+            if not ticket.outcomes:
+                self._settle(ticket, error=wave.error)
+            wave.untold.extend(words(ticket))
+        for refusal in wave.refusals:
+            call = refusal.tool_call
+            self.logger.log(Panel(Text(f"Refused tool call: '{call.name}' with arguments: {call.arguments or {}}")))
+            self.logger.log(Text(refusal.observation))
+            yield refusal
+
+    def _returned(self, output: ToolOutput, ticket: Ticket) -> ToolOutput:
+        """What came of a call that gave an output, with what the constraints have to say of it."""
+        if not ticket.outcomes:
+            self._settle(ticket, result=output.output)
+        for text in words(ticket):
+            output.observation = f"{output.observation}\n{text}"
+            self.logger.log(Text(text))
+        return output
+
+    def _stop(self, wave: JudgedWave) -> ConstraintStopError | None:
+        if isinstance(wave.error, ConstraintStopError):
+            return wave.error
+        decision = self.guard.stopped
+        return None if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)

@@ -1,0 +1,63 @@
+"""A wave of calls that has been judged: which of them run, which are refused, and what went wrong."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from smolagents.memory import ToolCall
+from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
+from smolagents.utils import AgentError
+
+from agentltl.agents.refusal import Refusal
+from agentltl.agents.ticket import CallName, Ticket
+
+_Error = TypeVar("_Error", bound=Exception)
+
+
+@dataclass(slots=True)
+class JudgedWave:
+    """`running` are the calls that are handed to smolagents, with their tickets; `error` is that of a call; `untold` is
+    what the constraints have to say of the outcomes of calls that gave no output to say it in."""
+
+    running: list[tuple[ToolCall, Ticket]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    error: Exception | None = None
+    untold: list[str] = field(default_factory=list)
+
+    @property
+    def calls(self) -> Iterable[ToolCall]:
+        """All calls of the wave that were judged."""
+        yield from (call for call, _ in self.running)
+        yield from (refusal.tool_call for refusal in self.refusals)
+
+    def message(self, message: ChatMessage) -> ChatMessage:
+        """The model's message with the calls that run and no others, each with its ticket on its name."""
+        part = copy.copy(message)
+        part.tool_calls = [
+            ChatMessageToolCall(
+                function=ChatMessageToolCallFunction(
+                    name=CallName.of(call.name, ticket),
+                    arguments=call.arguments,
+                ),
+                id=call.id,
+                type="function",
+            )
+            for call, ticket in self.running
+        ]
+        return part
+
+
+def words(ticket: Ticket) -> list[str]:
+    """What the model is to hear of a call that has run: its outcome broke a constraint."""
+    return [decision.feedback for decision in ticket.outcomes if decision.action in ("block", "stop")]
+
+
+def with_words(error: _Error, untold: list[str]) -> _Error:
+    """The error of a step, with what the model would not hear otherwise."""
+    if untold and isinstance(error, AgentError):
+        error.message = "\n".join([str(error.message), *untold])
+        error.args = (error.message,)
+    return error

@@ -1,0 +1,103 @@
+"""smolagents' agents with a recorder that is told of each step and each call when it happens.
+
+smolagents reports a step when it is over and a call when it has returned; one that raised, or that came back while
+another one raised, is seen only where it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from smolagents.agents import ToolCallingAgent, ToolOutput
+from smolagents.memory import ActionStep, ToolCall
+from smolagents.models import ChatMessage, ChatMessageToolCall
+
+from agentltl.agents.recorder import Recorder
+from agentltl.agents.ticket import CallName, Ticket
+from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
+
+if TYPE_CHECKING:
+    Base = ToolCallingAgent
+else:
+    Base = object
+
+
+class Recorded(Base):
+    """What both agents share. Outside of a recorded run `recorder` is None and nothing is different."""
+
+    recorder: Recorder | None = None
+
+    def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
+        """As smolagents; it is how each step begins."""
+        if self.recorder is not None and not summary_mode:
+            self.recorder.step_started()
+        return super().write_memory_to_messages(summary_mode)
+
+    def process_tool_calls(
+        self, chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolCall | ToolOutput]:
+        """As smolagents, told to the recorder."""
+        recorder = self.recorder
+        if recorder is None:
+            yield from super().process_tool_calls(chat_message, memory_step)
+            return
+        calls = chat_message.tool_calls or []
+        recorder.called(self._in_order(calls), memory_step)
+        try:
+            for output in super().process_tool_calls(self._ticketed(chat_message, memory_step), memory_step):
+                if isinstance(output, ToolOutput):
+                    recorder.came_out(output, memory_step)
+                yield output
+        except Exception as error:
+            recorder.failed(error)
+            raise
+        finally:
+            for call in memory_step.tool_calls or ():
+                call.name = str(call.name)
+
+    def execute_tool_call(self, tool_name: str, arguments: dict[str, str] | str) -> Any:
+        """As smolagents, told to the recorder."""
+        recorder = self.recorder
+        if recorder is None:
+            return super().execute_tool_call(tool_name, arguments)
+        ticket = tool_name.ticket if isinstance(tool_name, CallName) else Ticket()
+        call = recorder.entered(ticket.id, ticket.step, tool_name, arguments)
+        try:
+            result = super().execute_tool_call(tool_name, arguments)
+        except BaseException as error:
+            recorder.raised(call, error)
+            raise
+        else:
+            recorder.calls.returned(call, result)
+            return result
+        finally:
+            recorder.judged()
+
+    def _in_order(self, calls: Sequence[ChatMessageToolCall]) -> Sequence[ChatMessageToolCall]:
+        return calls
+
+    def _ticketed(self, message: ChatMessage, step: ActionStep) -> ChatMessage:
+        return message
+
+
+class RecordedAgent(Recorded, ToolCallingAgent):
+    """A recorded tool-calling agent."""
+
+    def _ticketed(self, message: ChatMessage, step: ActionStep) -> ChatMessage:
+        """The message with the id of each call on its name, where `execute_tool_call` finds it."""
+        named = [
+            replace(call, function=replace(call.function, name=CallName.of(call.function.name, ticket)))
+            for call in message.tool_calls or ()
+            for ticket in [Ticket(call.id, step.step_number)]
+        ]
+        return replace(message, tool_calls=named)
+
+
+class RecordedAgentWithConstraints(Recorded, ToolCallingAgentWithConstraints):
+    """A recorded tool-calling agent under constraints, which puts a ticket on each call by itself."""
+
+    def _in_order(self, calls: Sequence[ChatMessageToolCall]) -> Sequence[ChatMessageToolCall]:
+        """A constrained agent runs `final_answer` after the other calls of its message."""
+        return sorted(calls, key=lambda call: call.function.name == "final_answer")

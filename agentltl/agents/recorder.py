@@ -1,0 +1,113 @@
+"""One run of a smolagents agent as a stream of events: what the agent tells of, when it happens (see `recorded.py`)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from smolagents.agents import ToolCallingAgent, ToolOutput
+from smolagents.memory import ActionStep
+from smolagents.models import ChatMessageToolCall
+from smolagents.utils import AgentToolCallError
+
+from agentltl.agents.call_log import CallLog, LoggedCall
+from agentltl.agents.model_messages import MessageWriter
+from agentltl.agents.refusal import Refusal
+from agentltl.agents.step_record import is_last_resort, step_record
+from agentltl.agents.watched_model import WatchedModel
+from agentltl.guard.decision import Decision, Violation
+from agentltl.record.events import Stream, data_of
+from agentltl.record.text import text_of
+
+
+class Recorder:
+    """Records one run of `agent`, which calls `model`.
+
+    `violations` gives what the guard has put on record, of which `known` are older than the run.
+    `out_of_steps`: the run came to its last allowed step.
+    """
+
+    def __init__(
+        self,
+        stream: Stream,
+        agent: ToolCallingAgent,
+        model: WatchedModel,
+        violations: Callable[[], Sequence[Violation]] = tuple,
+        known: int = 0,
+    ) -> None:
+        self.stream, self.agent, self.model = stream, agent, model
+        tools = {**agent.tools, **agent.managed_agents}
+        self.calls = CallLog(stream, tools)
+        self.out_of_steps = False
+        self._writer = MessageWriter(tools)
+        self._step = 0
+        self._failure: BaseException | None = None
+        self._held: ActionStep | None = None
+        self._violations, self._told = violations, known
+        self._lock = threading.RLock()
+
+    def step_started(self) -> None:
+        """A step's messages are about to be made; the first time, that is its start."""
+        if self.agent.step_number > self._step:
+            self._step, self._failure = self.agent.step_number, None
+            self.stream.emit("step_start", {"step": self._step, "time": time.time()})
+
+    def called(self, calls: Sequence[ChatMessageToolCall], step: ActionStep) -> None:
+        """The model has called these tools in one message, in the order in which they will start."""
+        self.calls.called(step.step_number, calls)
+
+    def entered(self, id: str | None, step: int | None, name: str, arguments: object) -> LoggedCall:
+        """A tool is about to be called."""
+        self.judged()
+        return self.calls.entered(step or self._step, id, name, arguments)
+
+    def raised(self, call: LoggedCall, error: BaseException) -> None:
+        """A call raised: in its tool, or because smolagents or a constraint did not let it come to that."""
+        decision = getattr(error, "decision", None)
+        if isinstance(decision, Decision) and not decision.allowed and decision.index is None:
+            self.calls.refused(call, str(error))
+            return
+        known = call.start["tool_name"] in {**self.agent.tools, **self.agent.managed_agents}
+        self.calls.raised(call, error, entered=known and not isinstance(error, AgentToolCallError))
+
+    def came_out(self, output: ToolOutput, step: ActionStep) -> None:
+        """A call's output reaches the step; a refusal is the end of its call."""
+        if isinstance(output, Refusal):
+            self.judged()
+            call = self.calls.find(step.step_number, output.id)
+            if call is not None:
+                self.calls.refused(call, output.observation)
+
+    def judged(self) -> None:
+        """The guard may have put violations on record; each is told once."""
+        with self._lock:
+            for violation in self._violations()[self._told :]:
+                self._told += 1
+                self.stream.emit("constraint_violation", violation.record())
+
+    def failed(self, error: BaseException) -> None:
+        """An error comes out of the current step's tool calls."""
+        self._failure = error
+
+    def step_ended(self, step: ActionStep) -> None:
+        """smolagents has finished a step. What error of its model call ends the run is known a moment later."""
+        self.out_of_steps = is_last_resort(step)
+        if step.error is None and self._failure is None and step.model_output_message is None:
+            self._held = step
+        else:
+            self._end_step(step, step.error or self._failure)
+        if isinstance(step.model_output, list):
+            # smolagents keeps a reply's blocks, but cannot make the next step's messages from them.
+            step.model_output = text_of(step.model_output) or ""
+
+    def close(self, error: BaseException | None) -> None:
+        """The run is over, with this error."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._end_step(held, error)
+        self.calls.close()
+
+    def _end_step(self, step: ActionStep, error: BaseException | None) -> None:
+        record = step_record(step, error, self.agent.memory.steps, self._writer, self.model)
+        self.stream.emit("step_end", data_of(record))

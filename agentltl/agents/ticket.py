@@ -1,0 +1,90 @@
+"""A call on its way through smolagents: what was decided about it travels on its name.
+
+smolagents hands a tool's name and arguments to `execute_tool_call` and nothing else, in a thread of its own; of the two
+only the name arrives as the object that it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from smolagents.agent_types import AgentText, AgentType
+from smolagents.tools import validate_tool_arguments
+
+from agentltl.constraints.value import Json, Opaque
+from agentltl.guard.decision import Decision
+
+
+@dataclass(slots=True)
+class Ticket:
+    """One call: the provider's `id`, the run's `step`, and what the guard has said.
+
+    `decision` is the one before the call, None while smolagents would not accept the call; `args` are the arguments
+    that were judged. `outcomes` is what the guard said when the call had settled. `taken`: it has begun to run.
+    """
+
+    id: str | None = None
+    step: int | None = None
+    decision: Decision | None = None
+    args: Json = None
+    outcomes: list[Decision] = field(default_factory=list)
+    taken: bool = False
+
+    def again(self) -> Ticket:
+        """A ticket for one more run of the same call, which is a call of its own."""
+        return Ticket(self.id, self.step, outcomes=self.outcomes)
+
+
+class CallName(str):
+    """The name of a tool, with the ticket of the call."""
+
+    __slots__ = ("ticket",)
+    ticket: Ticket
+
+    @classmethod
+    def of(cls, name: object, ticket: Ticket) -> str:
+        """The name with the ticket on it; a name that is no text stays the error that smolagents makes of it."""
+        if not isinstance(name, str):
+            return name  # type: ignore[return-value]
+        made = cls(name)
+        made.ticket = ticket
+        return made
+
+
+class Ready(dict[str, Any]):
+    """Arguments whose state variables have been replaced; they are not replaced a second time."""
+
+
+def accepts(tool: object, arguments: object) -> bool:
+    """Would smolagents run the tool on these arguments? Else its own error is what the model gets."""
+    try:
+        validate_tool_arguments(tool, arguments)  # type: ignore[arg-type]
+    except Exception:
+        return False
+    return True
+
+
+def named(tool: object, arguments: object) -> dict[str, object]:
+    """Arguments under their names: a bare value stands under the tool's first input."""
+    if not isinstance(arguments, dict):
+        arguments = {next(iter(tool.inputs)): arguments}  # type: ignore[attr-defined]
+    return {name: as_value(value) for name, value in arguments.items()}
+
+
+def as_value(value: object) -> object:
+    """A picture or a sound as the opaque value that it is: its text would be a file, written to be named."""
+    return Opaque(value) if isinstance(value, AgentType) and not isinstance(value, AgentText) else value
+
+
+def same(one: Json, other: Json) -> bool:
+    """Are two frozen values the same, NaN and opaque objects included?"""
+    if isinstance(one, Opaque) and isinstance(other, Opaque):
+        return one.value is other.value
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)

@@ -1,0 +1,267 @@
+"""A constraint: a rule with a name, a weight, and what to say and do when it is broken.
+
+Its mapping form has the keys of a rule file, so a list of plain dicts, a rule file and a list of constraints are the
+same thing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import Enum
+from os import PathLike
+from typing import Self
+
+from agentltl.constraints.facts import Seen
+from agentltl.constraints.formula import Formula, Proposition
+from agentltl.constraints.proposition import Called, Groups
+from agentltl.constraints.trace import Trace
+from agentltl.constraints.value import FrozenDict, Json, freeze, key, kind, thaw
+from agentltl.errors import ConstraintError, FormulaError
+
+KEYS = ("name", "rule", "severity", "weight", "description", "repair", "where")
+"""The keys of a constraint in a rule file."""
+
+LATER_KEYS = ("applies_to_final_answer", "enforce", "max_soft_attempts", "soft_block_mode", "allows", "refuses")
+"""Keys that are planned and not there yet: they are refused, not ignored."""
+
+SEVERITIES = ("HARD_STOP", "PERSISTENT_BLOCK", "TOLERATE")
+LATER_SEVERITIES = ("ASK", "SOFT_BLOCK", "BLOCK_AND_WARN")
+
+_ALSO = {"formula": "rule", "id": "name", "title": "name", "message": "description", "hint": "repair"}
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A named rule.
+
+    `formula` is a formula or its text. `weight` counts in the compliance score. `description` is for people, `repair`
+    tells the model what to do instead. `severity` is the name of a severity (None: the guard's default). `where`
+    limits the constraint to traces whose fields have these values; a list means one of them.
+    A value that makes no sense is a `ConstraintError`, a text that is no formula a `FormulaError`.
+    """
+
+    name: str
+    formula: Formula
+    weight: float = 1.0
+    description: str = ""
+    repair: str = ""
+    severity: str | None = None
+    where: Mapping[str, Json] | None = field(default=None, hash=False)
+
+    def __init__(
+        self,
+        name: str,
+        formula: Formula | str,
+        weight: float = 1.0,
+        description: str = "",
+        repair: str = "",
+        severity: str | Enum | None = None,
+        where: Mapping[str, Json] | None = None,
+        *,
+        groups: Groups | None = None,
+    ) -> None:
+        _text("the name of a constraint", name)
+        if not name.strip():
+            raise ConstraintError("a constraint has an empty name\ngive it a name of its own")
+        whose = f"constraint `{name}`"
+        for what, value in (("description", description), ("repair", repair)):
+            _text(f"`{what}` of {whose}", value)
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "weight", checked_weight(weight, whose))
+        put(self, "description", description)
+        put(self, "repair", repair)
+        put(self, "severity", checked_severity(severity))
+        put(self, "where", _checked_where(where, whose))
+        put(self, "formula", _checked_formula(formula, groups, whose))
+
+    @classmethod
+    def of(cls, value: Constraint | Mapping[str, Json], groups: Groups | None = None) -> Self:
+        """The constraint that a mapping with the keys of a rule file describes; a constraint is itself.
+
+        A mapping may bring its own `groups`. A key that is none, or none yet, is a `ConstraintError`.
+        """
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping):
+            raise ConstraintError(
+                f"a constraint is expected, not {_kind(value)}\ngive a constraint, or a mapping with `name` and `rule`"
+            )
+        given = dict(value)
+        own = given.pop("groups", None)
+        for name in given:
+            if name not in KEYS:
+                raise ConstraintError(unknown_key(str(name)))
+        for needed in ("name", "rule"):
+            if needed not in given:
+                whose = f"constraint `{given['name']}`" if "name" in given else "a constraint"
+                raise ConstraintError(f"{whose} has no `{needed}`\nadd `{needed}` to it")
+        rule = given.pop("rule")
+        return cls(formula=rule, groups={**(groups or {}), **(own or {})} or None, **given)
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """The groups that the rule names, each with its members."""
+        named: dict[str, list[str]] = {}
+        for inner in self.formula.walk():
+            atom = inner.atom if isinstance(inner, Proposition) else None
+            tools = (atom.tools,) if isinstance(atom, Called) else atom.tools if isinstance(atom, Seen) else ()
+            named |= {t.group: sorted(t.members) for t in tools if t.group is not None}
+        return named
+
+    def to_mapping(self) -> dict[str, Json]:
+        """Plain JSON data with the keys of a rule file, from which `of` makes an equal constraint.
+
+        What has its default value is left out. A rule that names groups brings them under `groups`.
+        """
+        data: dict[str, Json] = {"name": self.name, "rule": str(self.formula)}
+        if self.severity is not None:
+            data["severity"] = self.severity
+        if self.weight != 1.0:
+            data["weight"] = self.weight
+        if self.description:
+            data["description"] = self.description
+        if self.repair:
+            data["repair"] = self.repair
+        if self.where is not None:
+            data["where"] = thaw(self.where)
+        if groups := self.groups:
+            data["groups"] = groups
+        return data
+
+    def applies(self, trace: Trace) -> bool:
+        """Whether the constraint is meant for this trace: its fields (and its `id`) have the values of `where`."""
+        if self.where is None:
+            return True
+        fields = {"id": trace.id, **trace.fields}
+        for name, wanted in self.where.items():
+            if name not in fields:
+                return False
+            found, choices = key(freeze(fields[name])), wanted if isinstance(wanted, list) else [wanted]
+            if found is None or found not in [key(choice) for choice in choices]:
+                return False
+        return True
+
+
+def constraints_of(
+    source: Sequence[Constraint | Mapping[str, Json]] | Constraint | str | PathLike[str],
+) -> tuple[Constraint, ...]:
+    """The constraints of a sequence of constraints or mappings, or of a rule file. Their names must be unique."""
+    if isinstance(source, str | PathLike):
+        from agentltl.constraints.rule_file import load_rules
+
+        return load_rules(source).constraints
+    if isinstance(source, Constraint | Mapping) or not isinstance(source, Iterable):
+        raise ConstraintError(
+            f"a list of constraints is expected, not {_kind(source)}\n"
+            "put the constraint into a list, or name a rule file"
+        )
+    constraints = tuple(Constraint.of(item) for item in source)
+    seen: set[str] = set()
+    for constraint in constraints:
+        if constraint.name in seen:
+            raise ConstraintError(f"two constraints are named `{constraint.name}`\ngive each a name of its own")
+        seen.add(constraint.name)
+    return constraints
+
+
+def checked_weight(weight: object, whose: str) -> float:
+    """The weight as a float; a `ConstraintError` unless it is a finite number that is not negative."""
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        raise ConstraintError(f"the weight of {whose} is {_kind(weight)}\ngive a number from 0 up")
+    try:
+        number = float(weight)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number) or number < 0:
+        raise ConstraintError(f"the weight of {whose} is `{weight}`\ngive a finite number from 0 up")
+    return number
+
+
+def checked_severity(severity: object) -> str | None:
+    """The name of a severity (of the guard's enumeration, or its name), or None."""
+    name = severity.name if isinstance(severity, Enum) else severity
+    if name is None or (isinstance(name, str) and name in SEVERITIES):
+        return name
+    raise ConstraintError(unknown_severity(str(name)))
+
+
+def unknown_severity(name: str) -> str:
+    """What is wrong with the name of a severity, and what to write instead."""
+    if name in LATER_SEVERITIES:
+        return f"severity `{name}` is not there yet\nuse one of: {', '.join(SEVERITIES)}"
+    near = get_close_matches(name.upper().replace("-", "_").replace(" ", "_"), SEVERITIES, 1, 0.5)
+    then = f"did you mean `{near[0]}`?" if near else f"use one of: {', '.join(SEVERITIES)}"
+    return f"unknown severity `{name}`\n{then}"
+
+
+def unknown_key(name: str, known: Sequence[str] = KEYS) -> str:
+    """What is wrong with a key of a constraint (or of a rule file), and what to write instead."""
+    if known is KEYS and name in LATER_KEYS:
+        return f"key `{name}` is not there yet\nleave it out"
+    also = _ALSO.get(name)
+    near = [also] if also in known else get_close_matches(name.lower(), known, 1, 0.6)
+    then = f"did you mean `{near[0]}`?" if near else f"use one of: {', '.join(known)}"
+    return f"unknown key `{name}`\n{then}"
+
+
+def _checked_formula(formula: object, groups: Groups | None, whose: str) -> Formula:
+    from agentltl.constraints.text import parse
+
+    if isinstance(formula, str):
+        try:
+            return parse(formula, groups)
+        except FormulaError as error:
+            error.add_note(f"in the rule of {whose}")  # a traceback shows it; the text of the error is the rule's own
+            raise
+    if not isinstance(formula, Formula):
+        raise ConstraintError(f"the rule of {whose} is {_kind(formula)}\ngive a formula or its text")
+    from agentltl.constraints.rule import check
+
+    check(formula)
+    return formula
+
+
+def _checked_where(where: object, whose: str) -> FrozenDict | None:
+    if where is None:
+        return None
+    if not isinstance(where, Mapping) or not all(isinstance(name, str) for name in where):
+        raise ConstraintError(
+            f"`where` of {whose} is {_kind(where)}\nwrite fields and values: `where: {{suite: retail}}`"
+        )
+    for name, value in where.items():
+        for choice in value if isinstance(value, list | tuple) else [value]:
+            if kind(freeze(choice)) not in ("text", "number", "bool", "null"):
+                raise ConstraintError(
+                    f"`where` of {whose} wants `{name}` to be {_kind(choice)}\n"
+                    "give a text, a number, true, false or null, or a list of them"
+                )
+    frozen = freeze(where)
+    assert isinstance(frozen, FrozenDict)
+    return frozen
+
+
+def _text(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ConstraintError(f"{what} is {_kind(value)}\ngive a text")
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case str() | int() | float():
+            return f"`{value}`"
+        case Mapping():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case Formula():
+            return "a formula"
+        case _:
+            return f"a {type(value).__name__}"

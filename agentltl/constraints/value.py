@@ -1,0 +1,204 @@
+"""JSON values, frozen, and their equality: `1 = 1.0`, `"1" != 1`, `true != 1`, NaN equals nothing.
+
+Every value gets a hashable key such that two values are equal exactly when their keys are; a value that equals nothing
+(NaN, or a list or object that holds one) has the key None.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Never
+
+Json = Any  # None, bool, int, float, str, a frozen list or object of them, or an Opaque
+
+# A backslash that escapes nothing stands for itself; Python warns of it unless it is doubled.
+_ESCAPE = re.compile(r"""\\([\n\\'"abfnrtvxNuU0-7])|\\""")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def _refuse(*_: object, **__: object) -> Never:
+    raise TypeError("the values of a trace cannot be changed")
+
+
+class FrozenDict(dict[str, Json]):
+    """A JSON object that cannot be changed."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = _refuse
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Json]):
+    """A JSON list that cannot be changed."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __iadd__ = __imul__ = _refuse
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenList:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FrozenList, (list(self),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A value that is no JSON value (an image, a table): it is present and equal to itself, no more is known."""
+
+    value: object
+
+    def __repr__(self) -> str:
+        return f"<{type(self.value).__name__}>"
+
+
+def freeze(value: object) -> Json:
+    """Copy a value into frozen JSON: tuples become lists, what is no JSON value becomes opaque."""
+    match value:
+        case FrozenDict() | FrozenList() | Opaque() | None | bool():
+            return value
+        case str():
+            return str(value) if type(value) is not str else value
+        case int() | float():
+            return value
+        case Mapping():
+            return FrozenDict({k if isinstance(k, str) else str(k): freeze(v) for k, v in value.items()})
+        case list() | tuple():
+            return FrozenList(freeze(v) for v in value)
+        case _:
+            return Opaque(value)
+
+
+def hold(value: object) -> Json:
+    """`freeze` for what comes while a run goes on, which must not end it: a value nested too deeply is opaque."""
+    try:
+        return freeze(value)
+    except RecursionError:
+        return Opaque(value)
+
+
+def thaw(value: Json) -> Json:
+    """The plain JSON value: dicts and lists that can be changed; an opaque value is the object itself."""
+    match value:
+        case dict():
+            return {k: thaw(v) for k, v in value.items()}
+        case list():
+            return [thaw(v) for v in value]
+        case Opaque():
+            return value.value
+        case _:
+            return value
+
+
+def key(value: Json) -> Hashable | None:
+    """A hashable key; equal values have equal keys. None for a value that equals nothing."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return ("bool", value)
+        case None:
+            return ("null",)
+        case int() | float():
+            return None if value != value else ("number", value)
+        case dict():
+            members = [(k, key(v)) for k, v in value.items()]
+            return None if any(k is None for _, k in members) else ("object", frozenset(members))
+        case list():
+            items = tuple(key(v) for v in value)
+            return None if None in items else ("list", items)
+        case Opaque():
+            return ("opaque", id(value.value))
+        case _:
+            raise TypeError(f"not a frozen value: {value!r}")
+
+
+def kind(value: Json) -> str:
+    """`text`, `number`, `bool`, `null`, `list`, `object`, or `opaque`."""
+    match value:
+        case str():
+            return "text"
+        case bool():
+            return "bool"
+        case None:
+            return "null"
+        case int() | float():
+            return "number"
+        case dict():
+            return "object"
+        case list():
+            return "list"
+        case _:
+            return "opaque"
+
+
+def as_number(value: Json) -> int | float | None:
+    """The number that a value is, or that a text reads as under JSON's syntax; None for NaN and all else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, str) and len(value) < 400:
+        text = value.strip(" \t\r\n")
+        if _NUMBER.fullmatch(text):
+            return float(text) if any(c in text for c in ".eE") else int(text)
+    return None
+
+
+_MISSING = object()
+
+
+def read_text(text: str, default: Json = _MISSING) -> Json:
+    """The value that a text is as JSON, or as the `repr` of a Python container or constant; else `default`.
+
+    Without a default a text that is neither raises `ValueError`.
+    """
+    stripped = text.strip()
+    try:
+        return freeze(json.loads(stripped))
+    except (ValueError, RecursionError):
+        pass
+    if stripped[:1] in ("{", "[", "(") or stripped in ("True", "False", "None"):
+        try:
+            return freeze(ast.literal_eval(_ESCAPE.sub(lambda m: m[0] if m[1] else "\\\\", stripped)))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            pass
+    if default is _MISSING:
+        raise ValueError(f"neither JSON nor a Python literal: {text[:60]!r}")
+    return default
+
+
+def show(value: Json) -> str:
+    """A value as JSON text, for sentences; what has none (an opaque value, a number of too many digits) as said by
+    `as_text`."""
+    try:
+        return json.dumps(thaw(value), ensure_ascii=False)
+    except (TypeError, ValueError):
+        return as_text(value)
+
+
+def as_text(value: object) -> str:
+    """The text of any value. One that Python cannot write (an integer of more than 4300 digits, an object whose `str`
+    raises) is named by its type."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"

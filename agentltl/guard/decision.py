@@ -1,0 +1,57 @@
+"""What the guard says of a call: may it run, which constraints does it break, and what to do instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentltl.constraints.trace import Call
+from agentltl.constraints.value import Json, thaw
+from agentltl.guard.severity import Action, ConstraintSeverity
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One constraint broken by one call. `step_number` is the run's; `detail` is the sentence that says why."""
+
+    constraint_name: str
+    severity: ConstraintSeverity
+    step_number: int | None
+    tool_name: str
+    tool_args: Json
+    detail: str
+    repair: str = ""
+    description: str = ""
+
+    def record(self) -> dict[str, Json]:
+        """The violation record that the reference documents."""
+        return {
+            "constraint_name": self.constraint_name,
+            "severity": self.severity.name,
+            "step_number": self.step_number,
+            "tool_name": self.tool_name,
+            "tool_args": thaw(self.tool_args),
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer to `propose`, `settle` or `finish`.
+
+    `allowed`: the call may run (propose), the run may go on (settle), the run may end (finish).
+    `action` is that of the strongest constraint broken; `violations` are those newly broken, strongest first.
+    `feedback` is the text for the model (empty when nothing is wrong), `repair` what the broken constraints say to do.
+    `call` is the call as it was judged and `index` its place in the guard's trace (None: it is no event, it was
+    refused); `id` is the guard's own id of the call. `owed` is filled by `finish`: the names of constraints with an
+    open obligation.
+    """
+
+    allowed: bool
+    action: Action
+    violations: tuple[Violation, ...] = ()
+    feedback: str = ""
+    repair: str = ""
+    call: Call | None = None
+    index: int | None = None
+    id: str | None = None
+    owed: tuple[str, ...] = ()

@@ -1,0 +1,62 @@
+"""All that a guard knows of a conversation: the calls, one monitor for each constraint, and what was broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentltl.constraints.monitor import Monitor
+from agentltl.constraints.trace import Call, Message
+from agentltl.guard.decision import Decision, Violation
+
+
+@dataclass(slots=True)
+class State:
+    """`calls` are those that have started; `stopped` is the decision that stopped the run.
+
+    `proposed` counts the proposals, `checks` those among them that `constraint_checks` counts, and `forgotten` the
+    calls before a reset: numbers count on, so what comes late for a forgotten call is known as such.
+    A run's step is the call's own minus `steps_before`.
+    """
+
+    monitors: dict[str, Monitor]
+    calls: list[Call] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    violations: tuple[Violation, ...] = ()
+    stopped: Decision | None = None
+    checks: int = 0
+    proposed: int = 0
+    forgotten: int = 0
+    steps_before: int = 0
+
+    def copy(self) -> State:
+        """A copy that goes its own way."""
+        return State(
+            dict(self.monitors),
+            list(self.calls),
+            list(self.messages),
+            self.violations,
+            self.stopped,
+            self.checks,
+            self.proposed,
+            self.forgotten,
+            self.steps_before,
+        )
+
+    def renewed(self, monitors: Mapping[str, Monitor]) -> State:
+        """The state of a new conversation."""
+        return State(dict(monitors), proposed=self.proposed, forgotten=self.forgotten + len(self.calls))
+
+    def said(self, text: str) -> None:
+        """The user has spoken: a stop is lifted, and the run's steps start anew."""
+        self.messages.append(Message(text, len(self.calls)))
+        self.stopped = None
+        self.steps_before = max((call.step for call in self.calls if call.step is not None), default=0)
+
+    def step(self, of_run: int | None) -> int | None:
+        """The conversation's number of a step of this run."""
+        return None if of_run is None else self.steps_before + of_run
+
+    def id(self, index: int) -> str:
+        """The guard's own id of a call that has started."""
+        return f"event-{self.forgotten + index}"

@@ -1,0 +1,139 @@
+"""The stream of a run: everything that happens becomes one `Event`, in the order in which it happened.
+
+Whatever is known of a run is a fold of its events: the metrics, the `Result`, a progress display.
+
+| kind | when | data |
+|---|---|---|
+| `agent_start` | the run begins | `RunStart`'s fields |
+| `step_start` | before a step's model call | `step` `time` |
+| `tool_call_start` | a tool is called | `id` `call_id` `step` `tool_name` `arguments` `by_model` `time` |
+| `tool_call_end` | it has ended, or will not run | `status` `ran` `tool_result` `action_output` `error` besides |
+| `constraint_violation` | a call broke a constraint | the violation record of the reference |
+| `step_end` | the step is over | `StepRecord`'s fields |
+| `text_delta` | a piece of the answer's text | `text` |
+| `agent_end` | the run is over, however it ended; exactly once | `RunEnd`'s fields, and `result` |
+
+Times are Unix times in seconds. `id` is the event's own, `call_id` the provider's (None: it gave none).
+`by_model`: the call is one of the model's message, and not one that another tool makes.
+Every `tool_call_start` has exactly one `tool_call_end`, whose `status` is `ok`, `failed` (it raised, or could not be
+called), `blocked` (a constraint refused it) or `cancelled` (the run went on or ended without it); `ran` says whether
+the tool was entered.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from agentltl.constraints.value import Json
+
+EventKind = Literal[
+    "agent_start",
+    "step_start",
+    "text_delta",
+    "tool_call_start",
+    "tool_call_end",
+    "constraint_violation",
+    "step_end",
+    "agent_end",
+]
+CallStatus = Literal["ok", "failed", "blocked", "cancelled"]
+Ending = Literal["answer", "max_steps", "stop", "interrupt", "error"]
+"""How a run ended: with an answer, at its last allowed step, by a constraint's stop, by a person, by an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened in a run; what `data` holds for each kind is in the table of this module."""
+
+    kind: EventKind
+    data: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What is known when a run begins. `messages` is the transcript of the conversation that it continues."""
+
+    execution_id: str
+    task: str
+    system_prompt: str
+    time: float
+    name: str | None = None
+    model: str | None = None
+    temperature: float | None = None
+    messages: list[Json] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """What is known when a step is over, apart from its tool calls: those have events of their own.
+
+    `observation` is what the model is shown of the step's tool calls, `action_output` what a step without tool calls
+    produced, `model_input_raw` and `model_input_parsed` what the model was sent (None: no model call).
+    """
+
+    step: int
+    reasoning: str | None = None
+    thinking: str | None = None
+    observation: str | None = None
+    action_output: str | None = None
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    start_time: float | None = None
+    end_time: float | None = None
+    model_input_raw: list[Json] | None = None
+    model_input_parsed: dict[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """What is known when a run is over.
+
+    `output` is the answer in its own type; `error_class` names the class of the error's cause; `constraint_status` is
+    the guard's status, None where no guard was.
+    """
+
+    ending: Ending
+    output: object = None
+    error: str | None = None
+    error_class: str | None = None
+    constraint_status: dict[str, Json] | None = None
+    time: float | None = None
+
+
+def data_of(record: RunStart | StepRecord | RunEnd) -> dict[str, Json]:
+    """The fields of a record as an event's data."""
+    return {f.name: getattr(record, f.name) for f in fields(record)}
+
+
+Sink = Callable[[Event], None]
+"""What is told of every event. It may be called from the threads that run tools, one call at a time."""
+
+logger = logging.getLogger("agentltl")
+
+
+class Stream:
+    """The events of one run so far, passed on to the sinks one at a time.
+
+    A sink that raises is logged and does not disturb the run, nor the other sinks.
+    """
+
+    def __init__(self, sinks: Iterable[Sink] = ()) -> None:
+        self.events: list[Event] = []
+        self._sinks = tuple(sinks)
+        self._lock = threading.RLock()
+
+    def emit(self, kind: EventKind, data: Mapping[str, Json]) -> None:
+        """Append an event and tell every sink."""
+        event = Event(kind, data)
+        with self._lock:
+            self.events.append(event)
+            for sink in self._sinks:
+                try:
+                    sink(event)
+                except Exception:
+                    logger.exception("a sink failed on the event `%s`", kind)

@@ -1,0 +1,66 @@
+"""A run as a chat transcript in the form of OpenAI: system, user, assistant and tool messages, folded from the events.
+
+It says what the model was told and what it did, not the form in which a framework sent it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from agentltl.constraints.value import Json
+from agentltl.record.events import Event
+
+_NOT_RUN = "This call did not run."
+
+
+def transcript_of(events: Iterable[Event]) -> list[dict[str, Json]]:
+    """The messages of the run, after those of the conversation that it continues.
+
+    A call of a provider that gives no ids has the event's own. A call that raised has the error as its result, a
+    refused one the refusal. A step that failed apart from its calls is answered by a user message with the error, if
+    the run went on after it.
+    """
+    messages: list[dict[str, Json]] = []
+    calls: dict[int, dict[str, dict[str, Json]]] = {}
+    error: str | None = None
+    for event in events:
+        data = event.data
+        match event.kind:
+            case "agent_start":
+                messages += data["messages"] or [{"role": "system", "content": data["system_prompt"]}]
+                messages.append({"role": "user", "content": data["task"]})
+            case "step_start" if error is not None:
+                messages.append({"role": "user", "content": error})
+                error = None
+            case "tool_call_start" | "tool_call_end" if data["by_model"]:
+                calls.setdefault(data["step"], {}).setdefault(data["id"], {}).update(data)
+            case "step_end":
+                made = list(calls.get(data["step"], {}).values())
+                messages += _step(data["reasoning"], made)
+                error = None if any(call.get("error") for call in made) else data["error"]
+    return messages
+
+
+def _step(text: str | None, calls: list[dict[str, Json]]) -> Iterator[dict[str, Json]]:
+    if calls:
+        yield {"role": "assistant", "content": text, "tool_calls": [_call(call) for call in calls]}
+    elif text is not None:
+        yield {"role": "assistant", "content": text}
+    for call in calls:
+        yield {"role": "tool", "tool_call_id": _id(call), "content": _result(call)}
+
+
+def _id(call: Mapping[str, Json]) -> str:
+    return str(call["call_id"] or call["id"])
+
+
+def _call(call: Mapping[str, Json]) -> dict[str, Json]:
+    function = {"name": call["tool_name"], "arguments": json.dumps(call["arguments"])}
+    return {"id": _id(call), "type": "function", "function": function}
+
+
+def _result(call: Mapping[str, Json]) -> str:
+    if call.get("tool_result") is not None:
+        return str(call["tool_result"])
+    return str(call.get("error") or _NOT_RUN)

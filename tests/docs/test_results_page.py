@@ -1,0 +1,57 @@
+"""The page of results has the keys that a run really gives, and no others."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from smolagents import tool
+
+from agentltl import AgentWithConstraints, verify_trace
+from agentltl.agents.models.scripted import ScriptedModel
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
+RULES = [{"name": "once", "rule": "at_most_once(ping)"}, {"name": "never", "rule": "never(pong)"}]
+
+
+@tool
+def ping(n: int) -> int:
+    """Give a number back.
+
+    Args:
+        n: The number.
+    """
+    return n
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The result of a run with several calls in one message that a constraint stops, and the agent's status."""
+    model = ScriptedModel([("ping", {"n": 1}), [("ping", {"n": 2}), ("ping", {"n": 3})]])
+    agent = AgentWithConstraints([ping], model, constraints=RULES)
+    return agent.run("Ping twice."), agent.smolagent.get_constraint_status()
+
+
+def documented(title: str) -> set[str]:
+    """The keys of the table below a heading."""
+    section = PAGE.split(f"\n## {title}\n", 1)[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+
+
+def test_the_keys_are_those_of_a_run(run: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    result, status = run
+    metrics, report = result["metrics"], verify_trace(result["metrics"], RULES)
+    assert metrics["run_status"] == "stopped"
+    assert documented("`Agent.run`") == result.keys()
+    assert documented("`metrics`") | documented("`metrics` under constraints") == metrics.keys()
+    assert documented("An entry of `tool_calls`") == metrics["tool_calls"][0].keys()
+    assert documented("An entry of `steps`") == metrics["steps"][0].keys() | metrics["steps"][1].keys()
+    assert documented("`model_input_parsed`") == metrics["steps"][0]["model_input_parsed"].keys()
+    assert documented("A violation") == metrics["constraint_violations"][0].keys()
+    assert documented("An entry of `completed_trace`") == metrics["completed_trace"][0].keys()
+    assert documented("`get_constraint_status`") == status.keys()
+    assert documented("`blocked_tool_call`") == status["blocked_tool_call"].keys()
+    assert documented("`verify_trace`") == report.keys()
+    assert documented("A record of `verify_trace`") == report["constraints"][0].keys()
