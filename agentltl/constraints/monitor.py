@@ -15,6 +15,7 @@ from agentltl.constraints.forgive import forgiven
 from agentltl.constraints.formula import Formula
 from agentltl.constraints.here import Seen
 from agentltl.constraints.late import knowing
+from agentltl.constraints.outlook import dead, outlook, revived
 from agentltl.constraints.residual import FALSE, TRUE
 from agentltl.constraints.scope import Rule, rule
 from agentltl.constraints.state import State
@@ -60,12 +61,18 @@ class Monitor:
 
     @property
     def verdict(self) -> Verdict:
-        residual = self.state.residual
-        if residual is FALSE:
+        state = self.state
+        if self.broken is not None or state.residual is FALSE:
             return Verdict(Truth.FALSE, True)
-        if residual is TRUE:
+        if state.residual is TRUE:
             return Verdict(Truth.TRUE, True)
-        return Verdict(_AT_END[residual.at_end()], False)
+        if self.open:
+            return Verdict(_AT_END[state.residual.at_end()], False)
+        future = outlook(self.rule)
+        holds, fails = future.reaches(state, j.T), future.reaches(state, j.F)
+        if holds is False or fails is False:
+            return Verdict(Truth.TRUE if holds else Truth.FALSE, True)
+        return Verdict(_AT_END[state.residual.at_end()], holds is not None and fails is not None)
 
     def step(self, position: Position) -> Monitor:
         """With one more event. One that is none for this rule (`final_answer`, unless it is named) changes nothing."""
@@ -100,7 +107,10 @@ class Monitor:
             after = _after(self.rule, state, events[i], seen)
             done[i] = replace(events[i], before=state, running=seen.running)
             state = after
-            if after.residual is FALSE:
+            if state.residual is FALSE or (not any(e.running for e in done[: i + 1]) and dead(self.rule, state)):
+                if events[i].forgiven:  # what is owed from now on contradicts itself
+                    state = revived(self.rule, state)
+                    continue
                 needed = next((k for k, e in enumerate(done) if e.running or k == i))
                 return Monitor(self.rule, state, tuple(done[needed:]), i - needed)
         needed = next((k for k, e in enumerate(done) if e.running), len(done))

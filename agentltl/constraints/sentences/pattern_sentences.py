@@ -75,8 +75,9 @@ def _order(scene: Scene, a: Formula, b: Formula, last: int, attempts: Sequence[i
     earlier = [i for i in attempts if i < last]
     succeeded = [i for i in earlier if scene.settled(i) == "succeeded"]
     if message and succeeded:
-        calls = [position.call for position in scene.places.positions]
-        known = [i for i in succeeded if any(calls[k].step != calls[k - 1].step for k in range(i + 1, last + 1))]
+        steps = [position.call.step for position in scene.places.positions[: last + 1]]
+        begins = max((k for k in range(1, last + 1) if steps[k] != steps[k - 1]), default=0)
+        known = [i for i in succeeded if i < begins]
         if not known:
             return (
                 f"{name(a)} {scene.at(succeeded[0])} and {name(b)} {scene.at(last)} are of one message, "

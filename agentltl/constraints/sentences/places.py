@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from agentltl.constraints.proposition import Tools
 from agentltl.constraints.trace import SPECIAL, Position
@@ -21,12 +22,8 @@ class Places:
 
     def __init__(self, positions: Sequence[Position], *, ended: bool) -> None:
         self.positions, self.ended = positions, ended
-        self._numbers: list[int] = []
-        if positions:
-            number = 0
-            for call in positions[0].calls:
-                number += call.tool not in SPECIAL
-                self._numbers.append(number)
+        calls = positions[0].calls if positions else ()
+        self._numbers = list(accumulate(int(call.tool not in SPECIAL) for call in calls))
 
     def __len__(self) -> int:
         return len(self.positions)

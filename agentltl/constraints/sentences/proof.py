@@ -1,4 +1,4 @@
-"""Why a formula has its value on a trace: every law is run over proofs, which carry the facts that decide it.
+"""Why a formula has its value on a trace: laws are run over proofs, which carry the facts that decide it.
 
 A proof is a judgement and, for each of its two sides, the facts from which that side follows. Where one of several
 facts is enough the cheapest is kept, first of all one that concerns the event in focus.
@@ -6,12 +6,14 @@ facts is enough the cheapest is kept, first of all one that concerns the event i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count, islice
 from typing import cast
 
 from agentltl.constraints import judgement as j
+from agentltl.constraints.facts import Predicate, Said, Seen, Words
 from agentltl.constraints.formula import Apply, Const, Formula, Limit, Place, Proposition, Quantified, Window
 from agentltl.constraints.judgement import Judgement
 from agentltl.constraints.operators import COUNT
@@ -21,12 +23,25 @@ from agentltl.constraints.tally import Tally, amount, clock
 from agentltl.constraints.trace import Position
 from agentltl.constraints.value import Json, key
 
-EFFORT = 300_000
-"""How many judgements a proof may cost: some seconds."""
+EFFORT = 10_000
+"""How many steps a sentence may cost: some 50 ms."""
 
 
 class TooMuch(Exception):
     """The facts cannot be found with the effort allowed."""
+
+
+class Effort:
+    """What several proofs together may still cost, in steps. A step is a proof made or a call looked at."""
+
+    def __init__(self, left: int = EFFORT) -> None:
+        self.left = left
+
+    def spend(self, steps: int) -> None:
+        """Raises `TooMuch` when nothing is left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,12 +77,11 @@ class Why:
         stack = [self]
         while stack:
             why = stack.pop()
-            if id(why) in seen:
-                continue
-            seen.add(id(why))
             if why.leaf is not None:
                 found[id(why.leaf)] = why.leaf
-            stack.extend(reversed(why.parts))
+            elif id(why) not in seen:
+                seen.add(id(why))
+                stack.extend(reversed(why.parts))
         return list(found.values())
 
 
@@ -104,7 +118,12 @@ class Proof:
         )
 
     def __or__(self, other: Proof) -> Proof:
-        return ~(~self & ~other)
+        (at, af), (bt, bf) = self.judgement, other.judgement
+        return Proof(
+            (max(at, bt), min(af, bf)),
+            _both(self.true, other.true) if j.T not in (at, bt) else _lowest(-at, -bt, self.true, other.true),
+            _both(self.false, other.false) if af == bf == j.T else _lowest(af, bf, self.false, other.false),
+        )
 
 
 def _lowest(a: int, b: int, why_a: Why, why_b: Why) -> Why:
@@ -121,66 +140,74 @@ def _leaf(node: Proposition | Apply | None, index: int, env: Env, judged: Judgem
 
 
 class Proofs:
-    """The proofs of formulas at the positions of a trace.
+    """The proofs of formulas at the positions of a trace, each made when it is asked for and then kept.
 
     `focus` is the position of the event in focus; beyond the last one it means the end of the trace.
     `growing`: the trace goes on, so what lies beyond its end is not known; else it ends there.
     """
 
     def __init__(
-        self, positions: Sequence[Position], focus: int | None = None, *, growing: bool = False, effort: int = EFFORT
+        self,
+        positions: Sequence[Position],
+        focus: int | None = None,
+        *,
+        growing: bool = False,
+        effort: Effort | None = None,
     ) -> None:
         self.positions, self.focus, self.growing = positions, focus, growing
-        self.effort = effort
-        self._known: dict[Hashable, list[Proof]] = {}
+        self.effort = Effort() if effort is None else effort
+        self._known: dict[Hashable, dict[int, Proof]] = {}
+        self._same: dict[Formula, Formula] = {}
+        self._names: dict[int, tuple[Formula, Formula, list[str]]] = {}
+        self._values: dict[Formula, tuple[list[Json], Iterator[Json]]] = {}
 
     def at(self, formula: Formula, i: int, env: Env) -> Proof:
-        """The proof of a formula at a position."""
+        """The proof of a formula at a position. Raises `TooMuch` when the effort is used up."""
         if isinstance(formula, Quantified):
             return self._quantified(formula, i, env)
         if not 0 <= i < len(self.positions):
             raise IndexError(f"there is no position {i}")
-        return self._along(formula, env)[i]
+        known = self._names.get(id(formula))
+        if known is None:  # equal formulas share their proofs; a formula is hashed once, for that takes long
+            known = formula, self._same.setdefault(formula, formula), sorted(formula.free)
+            self._names[id(formula)] = known
+        _, same, names = known
+        values = tuple(env[v] if env[v] is OTHER else key(env[v]) for v in names)
+        kept = self._known.setdefault((id(same), values), {})
+        if i not in kept:
+            self._add(kept, formula, i, {v: env[v] for v in names})
+        return kept[i]
 
-    def _everywhere(self, formula: Formula, env: Env) -> list[Proof]:
-        """The proofs at all positions."""
-        if isinstance(formula, Quantified):
-            return [self._quantified(formula, i, env) for i in range(len(self.positions))]
-        return self._along(formula, env)
+    def _add(self, kept: dict[int, Proof], formula: Formula, i: int, env: Env) -> None:
+        """Add the proof at a position to those that are kept of a formula."""
+        if isinstance(formula, Apply) and formula.op.shape == "tally" and formula.window is None:
+            for k in range(len(kept), i + 1):
+                self.effort.spend(1)
+                before = kept[k - 1].true.leaf if k else None
+                kept[k] = self._tally(formula, k, env, None if before is None else before.tally)
+        elif isinstance(formula, Apply) and formula.op.shape == "fold" and formula.window is None:
+            self._fold(kept, formula, i, env)
+        else:
+            self.effort.spend(1)
+            kept[i] = self._one(formula, i, env)
 
-    def _along(self, formula: Formula, env: Env) -> list[Proof]:
-        """The proofs at all positions of what is no quantifier, kept."""
-        names = sorted(formula.free)
-        known = (formula, tuple(env[v] if env[v] is OTHER else key(env[v]) for v in names))
-        found = self._known.get(known)
-        if found is None:
-            self.effort -= len(self.positions)
-            if self.effort < 0:
-                raise TooMuch
-            found = self._known[known] = self._compute(formula, {v: env[v] for v in names})
-        return found
-
-    def _compute(self, formula: Formula, env: Env) -> list[Proof]:
-        places = range(len(self.positions))
+    def _one(self, formula: Formula, i: int, env: Env) -> Proof:
         match formula:
             case Const(value):
-                return [Proof(j.of(value))] * len(places)
+                return Proof(j.of(value))
             case Proposition():
-                return [self._proposition(formula, i, env) for i in places]
+                return self._proposition(formula, i, env)
             case Apply(op, args, window, detail):
                 if op.shape == "connective":
                     assert op.law is not None
-                    return [op.law(*proofs) for proofs in zip(*(self._everywhere(a, env) for a in args), strict=True)]
+                    return cast(Proof, op.law(*[self.at(a, i, env) for a in args]))
                 if op.shape == "tally":
-                    return self._tallies(formula, env)
+                    return self._tally(formula, i, env, None)
                 if op.shape == "place":
                     place = cast(Place, detail)
-                    inside = place.index < len(places)
-                    one = self.at(args[0], place.index, env) if inside else self._beyond(place.edge)
-                    return [one] * len(places)
-                if window is not None:
-                    return [self._near(formula, window, i, env) for i in places]
-                return self._fold(formula, env)
+                    inside = place.index < len(self.positions)
+                    return self.at(args[0], place.index, env) if inside else self._beyond(place.edge)
+                return self._shift(formula, i, env) if window is None else self._near(formula, window, i, env)
         raise TypeError(f"not a formula: {formula!r}")
 
     def _beyond(self, edge: bool) -> Proof:
@@ -191,32 +218,36 @@ class Proofs:
         return Proof(judged, why, why)
 
     def _proposition(self, node: Proposition, i: int, env: Env) -> Proof:
-        position = self.positions[i]
-        judged = node.atom.judge(position, env)
-        other_tool = isinstance(node.atom, Called) and not node.atom.tools.match(position.call.tool)
+        position, atom = self.positions[i], node.atom
+        if isinstance(atom, Seen | Predicate):
+            self.effort.spend(position.index)  # it looks at every call before
+        elif isinstance(atom, Said | Words):
+            self.effort.spend(len(position.messages or ()))
+        judged = atom.judge(position, env)
+        other_tool = isinstance(atom, Called) and not atom.tools.match(position.call.tool)
         return _leaf(node, i, env, judged, 1 if other_tool else 50, i == self.focus)
 
-    def _fold(self, formula: Apply, env: Env) -> list[Proof]:
-        op, size = formula.op, len(self.positions)
-        future, edge = op.direction == "future", bool(op.edge)
-        order = range(size - 1, -1, -1) if future else range(size)
-        result = [Proof(j.NO)] * size
-        if op.shape == "shift":
-            step = 1 if future else -1
-            for i in order:
-                if 0 <= i + step < size:
-                    result[i] = self.at(formula.args[0], i + step, env)
-                else:
-                    judged = j.RUNNING if future and self.growing else j.of(edge)
-                    focus = future and self.focus == size
-                    result[i] = _leaf(None, i, env, judged, 1, focus, beyond=formula)
-            return result
+    def _shift(self, formula: Apply, i: int, env: Env) -> Proof:
+        future, size = formula.op.direction == "future", len(self.positions)
+        there = i + 1 if future else i - 1
+        if 0 <= there < size:
+            return self.at(formula.args[0], there, env)
+        judged = j.RUNNING if future and self.growing else j.of(bool(formula.op.edge))
+        return _leaf(None, i, env, judged, 1, future and self.focus == size, beyond=formula)
+
+    def _fold(self, kept: dict[int, Proof], formula: Apply, i: int, env: Env) -> None:
+        """Add the proofs up to a position to those kept: from the start of the trace, of the future from its end."""
+        op, size, done = formula.op, len(self.positions), len(kept)
         assert op.law is not None
-        rest = self._beyond(edge) if future else Proof(j.of(edge))
-        proofs = [self._everywhere(a, env) for a in formula.args]
-        for i in order:
-            rest = result[i] = op.law(*(known[i] for known in proofs), rest)
-        return result
+        if op.direction == "future":
+            order = range(size - 1 - done, i - 1, -1)
+            rest = kept[size - done] if done else self._beyond(bool(op.edge))
+        else:
+            order = range(done, i + 1)
+            rest = kept[done - 1] if done else Proof(j.of(bool(op.edge)))
+        self.effort.spend(len(order))
+        for k in order:
+            rest = kept[k] = op.law(*[self.at(a, k, env) for a in formula.args], rest)
 
     def _near(self, formula: Apply, window: Window, i: int, env: Env) -> Proof:
         op, size = formula.op, len(self.positions)
@@ -226,64 +257,83 @@ class Proofs:
             if i + window.events >= size and self.growing:
                 result = self._beyond(every)
         elif window.timed:
-            now = clock(self.positions[i])
-            places = (k for k in range(i + 1) if now - clock(self.positions[k]) <= window.size)
+            places = iter(_window(self.positions, i, window))
         else:
             places = iter(range(max(0, i - window.events), i + 1))
         for k in places:
+            self.effort.spend(1)
             one = self.at(formula.args[0], k, env)
             result = result & one if every else result | one
         return result
 
-    def _tallies(self, formula: Apply, env: Env) -> list[Proof]:
+    def _tally(self, formula: Apply, i: int, env: Env, before: Tally | None) -> Proof:
+        """`before`: what has been added up at the position before; without a window only the last event is added."""
         limit, window = cast(Limit, formula.detail), formula.window
-        judged = [self.at(formula.args[0], k, env).judgement for k in range(len(self.positions))]
-        much = [Fraction(1) if formula.op is COUNT else amount(p, limit.path) for p in self.positions]
-        total, result = Tally(), []
-        for i in range(len(self.positions)):
-            if window is None:
-                total = total.add(judged[i], much[i])
-            else:
-                total = Tally()
-                for k in _window(self.positions, i, window):
-                    total = total.add(judged[k], much[k])
-            result.append(_leaf(formula, i, env, total.judge(limit), 20, i == self.focus, total))
-        return result
+        total = Tally() if before is None else before
+        for k in (i,) if window is None else _window(self.positions, i, window):
+            self.effort.spend(1)
+            much = Fraction(1) if formula.op is COUNT else amount(self.positions[k], limit.path)
+            total = total.add(self.at(formula.args[0], k, env).judgement, much)
+        return _leaf(formula, i, env, total.judge(limit), 20, i == self.focus, total)
 
     def _quantified(self, formula: Quantified, i: int, env: Env) -> Proof:
+        return self.over(formula, i, lambda value: self.at(formula.body, i, {**env, formula.variable: value}))
+
+    def over(self, formula: Quantified, i: int, body: Callable[[Json], Proof]) -> Proof:
+        """The proof of a quantifier from those of its body, which is asked for the values that matter."""
         forall = formula.kind == "forall"
         result = Proof(j.of(forall))
-        for value in self._values(formula, i):
-            one = self.at(formula.body, i, {**env, formula.variable: value})
+        for value in self._each(formula, i):
+            self.effort.spend(1)
+            one = body(value)
             result = result & one if forall else result | one
             decided, why = (result.judgement[1], result.false) if forall else (result.judgement[0], result.true)
             if decided == j.T and (self.focus is None or why.focus):
                 break
         return result
 
-    def _values(self, formula: Quantified, i: int) -> list[Json]:
+    def _each(self, formula: Quantified, i: int) -> Iterator[Json]:
         """The values of a quantifier that matter, those of the event in focus first, and one for all others."""
         if formula.domain is not None:
             from agentltl.constraints.predicates import domain_values
 
-            return domain_values(formula.domain, self.positions[: i + 1])
+            self.effort.spend(i)
+            yield from domain_values(formula.domain, self.positions[: i + 1])
+            return
+        if formula not in self._values:
+            self._values[formula] = [], self._named(formula)
+        known, more = self._values[formula]
+        for place in count():
+            if place == len(known):
+                known.extend(islice(more, 1))
+            if place == len(known):
+                return
+            yield known[place]
+
+    def _named(self, formula: Quantified) -> Iterator[Json]:
+        """The values that events give to the variable of a quantifier, each once, and one for all others."""
         atoms = [f.atom for f in formula.body.walk() if isinstance(f, Proposition) and formula.variable in f.free]
-        found: dict[Hashable, Json] = {}
+        found: set[Hashable] = set()
         first = self.positions[self.focus : self.focus + 1] if self.focus is not None else ()
         for position in (*first, *self.positions):
+            self.effort.spend(1)
             for atom in atoms:
                 for variable, value in atom.values(position):
-                    if variable == formula.variable and (known := key(value)) is not None:
-                        found.setdefault(known, value)
-        return [*found.values(), OTHER]
+                    known = key(value) if variable == formula.variable else None
+                    if known is not None and known not in found:
+                        found.add(known)
+                        yield value
+        yield OTHER
 
 
-def _window(positions: Sequence[Position], i: int, window: Window) -> Iterator[int]:
+def _window(positions: Sequence[Position], i: int, window: Window) -> Sequence[int]:
+    """The positions in a window into the past. The times of calls do not go back: a monitor has seen to that."""
     if not window.timed:
-        yield from range(max(0, i - window.events + 1), i + 1)
-        return
-    now = clock(positions[i])
-    yield from (k for k in range(i + 1) if now - clock(positions[k]) <= window.size)
+        return range(max(0, i - window.events + 1), i + 1)
+    now, first = clock(positions[i]), i
+    while first > 0 and now - clock(positions[first - 1]) <= window.size:
+        first -= 1
+    return range(first, i + 1)
 
 
 def counted(proofs: Proofs, leaf: Leaf) -> list[int]:

@@ -14,7 +14,7 @@ from typing import cast
 from agentltl.constraints import judgement as j
 from agentltl.constraints.compare import Compare, Condition, Flag, Var
 from agentltl.constraints.facts import Said, Seen
-from agentltl.constraints.formula import Apply, Proposition
+from agentltl.constraints.formula import Apply, Formula, Proposition
 from agentltl.constraints.path import OTHER, Frame
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.sentences.call_text import CallFacts
@@ -160,11 +160,16 @@ class Teller:
 def _groups(leaves: Sequence[Leaf]) -> list[list[Leaf]]:
     """The facts about the same proposition with the same outcome, in the order of the trace."""
     groups: dict[object, list[Leaf]] = {}
+    numbers: dict[Formula, int] = {}
+    known: dict[int, tuple[int, list[str]]] = {}
     for leaf in leaves:
         node = cast("Apply | Proposition", leaf.node or leaf.beyond)
-        values = tuple((v, leaf.env[v] if leaf.env[v] is OTHER else key(leaf.env[v])) for v in sorted(node.free))
+        if id(node) not in known:  # a formula is hashed once, for that takes long
+            known[id(node)] = numbers.setdefault(node, len(numbers)), sorted(node.free)
+        number, names = known[id(node)]
+        values = tuple((v, leaf.env[v] if leaf.env[v] is OTHER else key(leaf.env[v])) for v in names)
         alone = isinstance(leaf.node, Apply) or leaf.node is None
-        same = (leaf.node is None, node, values, leaf.judgement, leaf.index if alone else None)
+        same = (leaf.node is None, number, values, leaf.judgement, leaf.index if alone else None)
         groups.setdefault(same, []).append(leaf)
     for group in groups.values():
         group.sort(key=lambda leaf: leaf.index)

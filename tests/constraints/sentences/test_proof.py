@@ -13,7 +13,8 @@ from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.path import Env
 from agentltl.constraints.scope import rule
 from agentltl.constraints.semantics import judge
-from agentltl.constraints.sentences.proof import Leaf, Proof, Proofs, TooMuch
+from agentltl.constraints.sentences.proof import Effort, Leaf, Proof, Proofs, TooMuch
+from agentltl.constraints.tally import Tally
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Call, Outcome, Trace
 from agentltl.constraints.verdict import Truth
@@ -48,8 +49,8 @@ class Told(Proofs):
     def _proposition(self, node: Proposition, i: int, env: Env) -> Proof:
         return self.known(super()._proposition(node, i, env))
 
-    def _tallies(self, formula: Apply, env: Env) -> list[Proof]:
-        return [self.known(one) for one in super()._tallies(formula, env)]
+    def _tally(self, formula: Apply, i: int, env: Env, before: Tally | None) -> Proof:
+        return self.known(super()._tally(formula, i, env, before))
 
     def known(self, one: Proof) -> Proof:
         leaf = one.true.leaf
@@ -120,10 +121,10 @@ def test_the_event_in_focus_comes_first() -> None:
 
 def test_a_chain_as_long_as_the_trace_is_no_problem() -> None:
     trace = Trace(tuple(Call("a", outcome=Outcome.of("ok")) for _ in range(10_000)))
-    assert len(proof(parse("G !b"), trace)[1].true.leaves()) == 10_000
+    assert len(proof(parse("G !b"), trace, effort=Effort(50_000))[1].true.leaves()) == 10_000
 
 
 def test_it_gives_up_rather_than_run_for_minutes() -> None:
     trace = Trace(tuple(Call("a", {"k": i}, outcome=Outcome.of("ok")) for i in range(300)))
     with pytest.raises(TooMuch):
-        proof(parse("G (a(k = ?x) -> O a(k = ?x))"), trace, effort=50_000)
+        proof(parse("G (a(k = ?x) -> O a(k = ?x))"), trace, effort=Effort(50_000))
