@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format lint types docs lock cassettes model bench clean
+.PHONY: help demo test oldest check format lint types docs lock cassettes model bench clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ demo: $(VENV)/installed ## See an agent's tool calls judged and one refused (ARG
 
 test: $(VENV)/installed $(SMOLAGENTS_TESTS) ## Run the tests (ARGS="tests/guard -k stop" for some of them)
 	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+oldest: build/oldest/installed ## Run the tests of the agents on the oldest smolagents that is supported
+	@build/oldest/bin/python -m pytest -n auto --deselect tests/agents/test_smolagents_own.py tests/agents tests/record $(ARGS)
 
 check: ## Run everything that must hold before a change goes in: format, lint, types, tests
 	@$(MAKE) lint
@@ -82,6 +85,13 @@ $(VENV)/locked: requirements.lock
 
 $(VENV)/installed: $(VENV)/locked pyproject.toml
 	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
+	@touch $@
+
+build/oldest/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -m venv --clear build/oldest
+	@build/oldest/bin/python -m pip install -qq --no-deps --require-hashes -r requirements.lock
+	@build/oldest/bin/python -m pip install -qq --no-deps smolagents==1.22.0
+	@build/oldest/bin/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(SMOLAGENTS_TESTS): $(VENV)/locked scripts/unpack_smolagents_tests.py
