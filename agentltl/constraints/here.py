@@ -271,7 +271,7 @@ class Here:
                 other = self.inside(node, OTHER, OTHER).after
                 groups: dict[Registers, Values] = {}
                 for values, room in self.classes(node):
-                    if room.after != other:
+                    if room.after != other or scope.brought:
                         there = groups.get(room.after)
                         groups[room.after] = values if there is None else {**there, **values}
                 partitions[node] = Partition(groups, other)

@@ -24,6 +24,8 @@ class Scope:
     by `=` and `!=` only, so that values which an event does not name are alike.
     It is `late` when one that compares it in another way also speaks of events that do not name the value: what those
     are worth for a value is known only once the value has been named.
+    It is `brought` when a registered domain stands inside: what that brings is looked up in the whole past, under the
+    very values around it, so none of them is forgotten.
     `remembers` says whether anything inside has a register.
     """
 
@@ -32,6 +34,7 @@ class Scope:
     atoms: tuple[Atom, ...] = ()
     plain: bool = True
     late: bool = False
+    brought: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -113,8 +116,11 @@ def _quantifier(node: Quantified) -> Scope:
     atoms = tuple(
         dict.fromkeys(f.atom for f in node.body.walk() if isinstance(f, Proposition) and node.variable in f.free)
     )
-    plain = node.domain is None and not any(node.variable in atom.compared for atom in atoms)
-    return Scope(inner.past, inner.quantifiers, atoms, plain, not plain and _late(node.body, node, False))
+    compares = any(node.variable in atom.compared for atom in atoms)
+    brought = any(isinstance(f, Quantified) and f.domain is not None for f in node.body.walk())
+    plain = node.domain is None and not compares and not brought
+    late = node.domain is None and compares and _late(node.body, node, False)
+    return Scope(inner.past, inner.quantifiers, atoms, plain, late, brought)
 
 
 def _late(body: Formula, node: Quantified, guarded: bool) -> bool:

@@ -5,11 +5,15 @@ from collections.abc import Hashable
 import pytest
 
 from agentltl.constraints.check import breaches
-from agentltl.constraints.formula import Quantified
+from agentltl.constraints.formula import Formula, Quantified
 from agentltl.constraints.here import Here
+from agentltl.constraints.monitor import Monitor
+from agentltl.constraints.predicates import register_domain
+from agentltl.constraints.semantics import holds
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Call, Outcome, Trace
 from agentltl.constraints.value import Json
+from agentltl.constraints.verdict import Truth
 
 
 def shop(values: int, unread: int = 0) -> Trace:
@@ -70,3 +74,25 @@ def test_values_part_and_meet_again() -> None:
     ]
     calls = tuple(Call(tool, {"id": value}, outcome=Outcome.of("{}")) for tool, value in steps)
     assert list(breaches(rule, Trace(calls))) == [4, 8]
+
+
+def test_a_domain_inside_a_variable_looks_back_under_the_value_around_it() -> None:
+    register_domain("here_keys", lambda trace, metrics: [str(call.args.get("k")) for call in trace.calls])
+    rule = parse("forall ?x in $here_keys. N !sum(Z *(args = ?y), m) = 1.5")
+    calls = (Call("c", {"k": "u"}), Call("c", {"k": 0, "m": "no number"}))
+    assert not holds(rule, Trace(calls))
+    assert worth(rule, calls) is Truth.FALSE
+
+
+def test_a_domain_whose_variable_is_compared_is_not_late() -> None:
+    register_domain("here_texts", lambda trace, metrics: ["u", "v"])
+    rule = parse("exists ?x in $here_texts. b P N seen(?x)")
+    calls = (Call("b"), Call("b"), Call("a"))
+    assert (worth(rule, calls) >= Truth.PTRUE) is holds(rule, Trace(calls))
+
+
+def worth(rule: Formula, calls: tuple[Call, ...]) -> Truth:
+    monitor = Monitor.of(rule)
+    for position in Trace(calls).finished().positions():
+        monitor = monitor.step(position)
+    return monitor.verdict.truth
