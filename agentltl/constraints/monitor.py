@@ -71,7 +71,7 @@ class Monitor:
         future = outlook(self.rule)
         holds, fails = future.reaches(state, j.T), future.reaches(state, j.F)
         if holds is False or fails is False:
-            return Verdict(Truth.TRUE if holds else Truth.FALSE, True)
+            return Verdict(Truth.FALSE if holds is False else Truth.TRUE, True)
         return Verdict(_AT_END[state.residual.at_end()], holds is not None and fails is not None)
 
     def step(self, position: Position) -> Monitor:
