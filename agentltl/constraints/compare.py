@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agentltl.constraints import judgement as j
 from agentltl.constraints.comparison import BY_VARIABLE, TESTS
 from agentltl.constraints.judgement import Judgement
-from agentltl.constraints.path import Env, Filter, Frame, Path, find, reached
+from agentltl.constraints.path import Env, Filter, Frame, Key, Path, find, reached
 from agentltl.constraints.value import Json, key
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +58,13 @@ class Compare:
     op: str
     right: Operand
 
+    @property
+    def test(self) -> Test:
+        """How two values that are there are judged."""
+        return BY_VARIABLE[self.op] if isinstance(self.right, Var) and self.op in BY_VARIABLE else TESTS[self.op]
+
     def judge(self, frame: Frame, env: Env) -> Judgement:
-        test = BY_VARIABLE[self.op] if isinstance(self.right, Var) and self.op in BY_VARIABLE else TESTS[self.op]
+        test = self.test
         return find(
             self.path, frame, env, lambda left: operand(self.right, frame, env, lambda right: test(left, right))
         )
@@ -143,6 +145,19 @@ class Flag:
 
 
 Condition = Compare | Present | Flag
+
+
+Test = Callable[[Json, Json], Judgement]
+
+
+def simply(condition: Condition) -> tuple[str, Test, Operand] | None:
+    """The one argument that a condition asks for, how, and what it is compared with; None where there is more to it."""
+    if not isinstance(condition, Compare) or isinstance(condition.right, Path):
+        return None
+    path = condition.path
+    if path.root != "args" or path.length or len(path.steps) != 1 or not isinstance(path.steps[0], Key):
+        return None
+    return path.steps[0].name, condition.test, condition.right
 
 
 def _filters(path: Path) -> Iterator[Condition]:

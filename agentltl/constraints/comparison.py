@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def equal(left: Json, right: Json) -> Judgement:
     """JSON equality. NaN equals nothing; an opaque value equals itself and is else undecidable, inside others too."""
+    if type(left) is str and type(right) is str:
+        return j.YES if left == right else j.NO
     match left, right:
         case (Opaque(), _) | (_, Opaque()):
             return j.YES if key(left) == key(right) else j.UNDECIDABLE
@@ -33,6 +35,8 @@ def same(left: Json, right: Json) -> Judgement:
     """Whether a variable has this value: JSON equality, an opaque value being itself and no other."""
     if isinstance(left, Other) or isinstance(right, Other):
         return j.NO
+    if type(left) is str and type(right) is str:
+        return j.YES if left == right else j.NO
     own = key(left)
     return j.of(own is not None and own == key(right))
 

@@ -91,12 +91,10 @@ class Here:
             case Apply(op, args, window, detail):
                 if op is NOT:
                     return self.literal(cast(Proposition, args[0]), 1)
-                if op.shape == "tally":
-                    return self.judged(windows.tally(self, formula).judge(cast(Limit, detail)), formula)
                 if op.shape == "place":
                     return self.placed(formula, cast(Place, detail))
-                if window is not None and op.direction == "past":
-                    return windows.near(self, formula)
+                if op.shape == "tally" or (window is not None and op.direction == "past"):
+                    return self.gauge(formula)
                 if op.shape == "connective":
                     assert op.law is not None
                     return cast(Residual, op.law(*map(self.value, args)))
@@ -114,6 +112,12 @@ class Here:
         if judged[0] == j.F and judged[1] != j.T and self.unnamed and not self.unnamed.isdisjoint(compared(formula)):
             return UNNAMED
         return constant(judged[0])
+
+    def gauge(self, node: Apply) -> Residual:
+        """What is counted, or looks back over a window."""
+        if node.op.shape == "tally":
+            return self.judged(windows.tally(self, node).judge(cast(Limit, node.detail)), node)
+        return windows.near(self, node)
 
     def fold(self, node: Apply) -> Residual:
         op, rest = node.op, self.rest(node)

@@ -1,21 +1,21 @@
-"""The letters of a rule: calls such that every possible event is judged by the rule like one of them.
+"""The letters of propositions: calls such that every possible event is judged like one of them.
 
-They exist for rules whose propositions compare single arguments and keys of the result with literals.
+They exist for propositions that compare single arguments and keys of the result with literals, or with variables that
+have a value.
 One event has one tool name and an argument one value, so what cannot be true together is in no letter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 
-from agentltl.constraints.compare import Compare, Condition, Flag, Literal_, Present
-from agentltl.constraints.formula import Apply, Formula, Limit, Proposition
+from agentltl.constraints.compare import Compare, Condition, Flag, Literal_, Present, Var
 from agentltl.constraints.judgement import Judgement
-from agentltl.constraints.operators import AT, SUM
-from agentltl.constraints.path import Key, Path
-from agentltl.constraints.proposition import Called
-from agentltl.constraints.scope import Rule
+from agentltl.constraints.path import Env, Key, Path
+from agentltl.constraints.proposition import Atom, Called
 from agentltl.constraints.trace import ABSENT, NEVER, Call, Outcome, Position
 from agentltl.constraints.value import FrozenDict, FrozenList, Json, as_number, key
 
@@ -23,44 +23,77 @@ MOST = 400
 """How many combinations of values a tool may have; a rule with more has no letters."""
 EQUALITIES = frozenset({"=", "!=", "in", "not in"})
 ORDERINGS = frozenset({"<", "<=", ">", ">="})
+NOTHING: Env = {}
 FRESH: Json = FrozenDict({"": FrozenList([""])})
 """A value that no literal is equal to, and that cannot be ordered."""
 
 
-def letters(rule: Rule) -> tuple[Call, ...] | None:
-    """The letters of a rule, settled calls; None for a rule outside the class, or with too many of them."""
-    atoms = _atoms(rule.normal)
-    if atoms is None:
+def letters_of(atoms: Sequence[Atom], env: Env = NOTHING) -> tuple[Call, ...] | None:
+    """Settled calls such that every event is judged by these propositions like one of them, under values for their
+    variables; None for propositions outside the class, or with too many letters."""
+    grounded = [atom for atom in map(partial(_grounded, env=env), atoms) if atom is not None and _plain(atom)]
+    if len(grounded) < len(atoms):
         return None
-    names = frozenset().union(*(atom.tools.exact for atom in atoms))
+    names = frozenset().union(*(atom.tools.exact for atom in grounded))
     other = next(name for name in ("other", "another", "yet another", *map(str, range(99))) if name not in names)
     found: dict[tuple[Judgement, ...], Call] = {}
     for tool in (*sorted(names), other):
-        calls = _calls(tool, [atom for atom in atoms if atom.tools.match(tool)])
+        calls = _calls(tool, [atom for atom in grounded if atom.tools.match(tool)])
         if calls is None:
             return None
         for call in calls:
-            position = Position(call, 0, (call,), None, rule.hidden)
-            found.setdefault(tuple(atom.judge(position, {}) for atom in atoms), call)
+            position = Position(call, 0, (call,), None)
+            found.setdefault(tuple(atom.judge(position, NOTHING) for atom in grounded), call)
     return tuple(found.values())
 
 
-def _atoms(formula: Formula) -> list[Called] | None:
-    """The call patterns of a rule; None where the rule holds anything of which letters do not tell all."""
-    atoms: dict[Called, None] = {}
-    for inner in formula.walk():
-        match inner:
-            case Proposition(Called() as atom) if _plain(atom):
-                atoms.setdefault(atom)
-            case Proposition():
-                return None
-            case Apply(op, _, window, detail):
-                fraction = isinstance(detail, Limit) and not float(detail.number).is_integer()
-                if op in (SUM, AT) or fraction or (window is not None and op.direction == "past"):
-                    return None
-            case _ if inner.children:
-                return None
-    return list(atoms)
+def _grounded(atom: Atom, env: Env) -> Called | None:
+    """A call pattern with values for its variables; None for a fact, and where a variable stands inside a path."""
+    if not isinstance(atom, Called):
+        return None
+    if not atom.variables:
+        return atom
+    args = tuple(_filled(c, env) for c in atom.args)
+    outcome = tuple(_filled(c, env) for c in atom.outcome)
+    filled = Called(atom.tools, args, outcome)
+    return None if filled.variables else filled
+
+
+def _filled(condition: Condition, env: Env) -> Condition:
+    if isinstance(condition, Compare) and isinstance(condition.right, Var) and condition.right.name in env:
+        return replace(condition, right=Literal_(env[condition.right.name]))
+    return condition
+
+
+def literals(atoms: Iterable[Atom]) -> frozenset[object]:
+    """The keys of the literals that call patterns compare with, those in lists included."""
+    found: set[object] = set()
+    for atom in atoms:
+        for condition in (*atom.args, *atom.outcome) if isinstance(atom, Called) else ():
+            if isinstance(condition, Compare) and isinstance(condition.right, Literal_):
+                value = condition.right.value
+                found.add(key(value))
+                found.update(map(key, value if isinstance(value, list) else ()))
+    return frozenset(found)
+
+
+def alike(atoms: Iterable[Atom], variables: int) -> bool:
+    """Whether all values that no literal names are alike to these propositions, whatever row of values they stand in.
+
+    They are not where values are told apart by order or kind, and, with several variables, where one path is compared
+    with two of them, or where a literal could be in a row.
+    """
+    compares = [
+        c for atom in atoms if isinstance(atom, Called) for c in (*atom.args, *atom.outcome) if isinstance(c, Compare)
+    ]
+    bound: dict[Path, set[str]] = {}
+    for compare in compares:
+        if isinstance(compare.right, Var):
+            bound.setdefault(compare.path, set()).add(compare.right.name)
+    if any(c.path in bound and c.op not in EQUALITIES for c in compares):
+        return False
+    literal = any(c.path in bound and isinstance(c.right, Literal_) for c in compares)
+    return variables == 1 or not (literal or any(len(names) > 1 for names in bound.values()))
 
 
 def _plain(atom: Called) -> bool:

@@ -7,33 +7,27 @@ Events from the first one on that rests on a running call are kept, and are appl
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
-from agentltl.constraints import judgement as j
-from agentltl.constraints.forgive import forgiven
-from agentltl.constraints.formula import Formula
-from agentltl.constraints.here import Seen
-from agentltl.constraints.late import knowing
-from agentltl.constraints.outlook import dead, outlook, revived
-from agentltl.constraints.residual import FALSE, TRUE
+from agentltl.constraints.engine import Engine, engine
+from agentltl.constraints.facts import Predicate, Seen
+from agentltl.constraints.formula import Formula, Proposition, Quantified
+from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.scope import Rule, rule
-from agentltl.constraints.state import State
-from agentltl.constraints.tally import clock
 from agentltl.constraints.trace import Call, Position
+from agentltl.constraints.value import Json
 from agentltl.constraints.verdict import Truth, Verdict
-from agentltl.errors import TraceError
-
-_AT_END = {j.F: Truth.PFALSE, j.U: Truth.PENDING, j.T: Truth.PTRUE}
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An applied event: the state before it, and whether it rests on a running call or its breach was forgiven."""
+    """An applied event: the state before it, and whether its breach was forgiven."""
 
-    before: State
+    before: Any
     position: Position
-    running: bool = False
     forgiven: bool = False
 
 
@@ -42,44 +36,77 @@ class Monitor:
     """The state of one rule.
 
     `open` are the events that may have to be applied again; `broken` is the place of the breach among them, and those
-    after it wait until it is forgiven.
+    after it wait until it is forgiven. `engine` is how the state moves, the same for all monitors of the rule.
     """
 
-    rule: Rule
-    state: State
+    engine: Engine
+    state: Any
     open: tuple[Event, ...] = ()
     broken: int | None = None
+    never: bool = False
 
     @classmethod
-    def of(cls, formula: Formula) -> Monitor:
+    def of(cls, formula: Formula, limits: Limits = DEFAULT) -> Monitor:
         """The monitor of a rule before the first event."""
-        ready = rule(formula)
-        return cls(ready, State.first(ready))
+        return cls.on(engine(rule(formula), limits))
+
+    @classmethod
+    def on(cls, engine: Engine) -> Monitor:
+        """The monitor before the first event, with its engine. `never`: no trace satisfies the rule."""
+        first = engine.first
+        return cls(engine, first, never=engine.false(first) or engine.dead(first))
 
     def __deepcopy__(self, memo: object) -> Monitor:
         return self
 
     @property
+    def rule(self) -> Rule:
+        return self.engine.rule
+
+    @property
     def verdict(self) -> Verdict:
-        state = self.state
-        if self.broken is not None or state.residual is FALSE:
+        """What the rule is worth now."""
+        if self.broken is not None or self.never:
             return Verdict(Truth.FALSE, True)
-        if state.residual is TRUE:
-            return Verdict(Truth.TRUE, True)
-        if self.open:
-            return Verdict(_AT_END[state.residual.at_end()], False)
-        future = outlook(self.rule)
-        holds, fails = future.reaches(state, j.T), future.reaches(state, j.F)
-        if holds is False or fails is False:
-            return Verdict(Truth.FALSE if holds is False else Truth.TRUE, True)
-        return Verdict(_AT_END[state.residual.at_end()], holds is not None and fails is not None)
+        if self.open and (before := self.engine.verdict(self.open[0].before)).truth is Truth.TRUE:
+            return before
+        return self.engine.verdict(self.state)
+
+    @property
+    def future(self) -> Hashable | None:
+        """Equal for two monitors of a rule that are worth the same whatever follows; None while a call still runs, and
+        for a rule that looks back at the calls themselves (`seen`, predicates, domains, values named late)."""
+        return None if self.open or looks_back(self.rule) else (self.never, self.engine.name(self.state))
+
+    @property
+    def open_values(self) -> tuple[Json, ...]:
+        """The values of variables for which something else is owed or remembered than for all others."""
+        return self.engine.open_values(self.state)
+
+    @property
+    def idle(self) -> bool:
+        """Whether a call that the rule does not mention leaves it as it is."""
+        return self.never or (not self.open and self.engine.idle(self.state))
 
     def step(self, position: Position) -> Monitor:
         """With one more event. One that is none for this rule (`final_answer`, unless it is named) changes nothing."""
-        if position.call.tool in self.rule.hidden or self.verdict.final:
+        engine, state = self.engine, self.state
+        if position.call.tool in engine.rule.hidden or self.never or self.broken is not None:
             return self
-        event = Event(self.state, replace(position, hidden=self.rule.hidden))
-        return self._apply(len(self.open), (*self.open, event))
+        if position.hidden is not engine.rule.hidden and position.hidden != engine.rule.hidden:
+            position = position._replace(hidden=engine.rule.hidden)
+        if self.open:
+            return self._apply(len(self.open), (*self.open, Event(state, position)))
+        if engine.final(state):
+            return self
+        after = engine.step(state, position)
+        if after is state:
+            return self
+        if engine.running(after):
+            return Monitor(engine, after, (Event(state, position),), 0 if engine.false(after) else None)
+        if engine.false(after) or engine.dead(after):
+            return Monitor(engine, after, (Event(state, position),), 0)
+        return Monitor(engine, after)
 
     def settle(self, position: Position) -> Monitor:
         """With the outcome of an event that ran: `position` is that event again, its call settled."""
@@ -101,45 +128,31 @@ class Monitor:
 
     def _apply(self, place: int, events: tuple[Event, ...]) -> Monitor:
         """Apply the events from a place on, the first of them from its own state; stop at a breach not forgiven."""
-        state, done = events[place].before, list(events)
+        engine, state, done = self.engine, events[place].before, list(events)
+        needed = 0
         for i in range(place, len(events)):
-            seen = Seen()
-            after = _after(self.rule, state, events[i], seen)
-            done[i] = replace(events[i], before=state, running=seen.running)
-            state = after
-            if state.residual is FALSE or (not any(e.running for e in done[: i + 1]) and dead(self.rule, state)):
-                if events[i].forgiven:  # what is owed from now on contradicts itself
-                    state = revived(self.rule, state)
+            if not engine.running(state):
+                needed = i
+            event = events[i]
+            done[i] = event if event.before is state else Event(state, event.position, event.forgiven)
+            if not engine.final(state):
+                state = engine.step(state, event.position, event.forgiven)
+            if engine.false(state) or (not engine.running(state) and engine.dead(state)):
+                if event.forgiven:  # what is owed from now on contradicts itself
+                    state = engine.revived(state)
                     continue
-                needed = next((k for k, e in enumerate(done) if e.running or k == i))
-                return Monitor(self.rule, state, tuple(done[needed:]), i - needed)
-        needed = next((k for k, e in enumerate(done) if e.running), len(done))
-        return Monitor(self.rule, state, tuple(done[needed:]))
+                return Monitor(engine, state, tuple(done[needed:]), i - needed)
+        return Monitor(engine, state, tuple(done[needed:]) if engine.running(state) else ())
 
 
-def _after(rule: Rule, state: State, event: Event, seen: Seen) -> State:
-    now = _on_time(rule, state, event.position)
-    if rule.late:
-        state = knowing(rule, state, event.position, seen)
-    if event.forgiven:
-        state = replace(state, forgiven=state.forgiven | {state.index})
-    here = state.here(rule, event.position, seen)
-    residual = forgiven(here, state.residual) if event.forgiven else here.progress(state.residual)
-    registers = state.registers if residual is TRUE or residual is FALSE else here.after
-    return replace(state, residual=residual, registers=registers, index=state.index + 1, clock=now)
-
-
-def _on_time(rule: Rule, state: State, position: Position) -> Fraction | None:
-    """The time of this event; for a rule that looks at times, one that lies before the last is an error."""
-    if not rule.windowed:
-        return None
-    now = clock(position)
-    if state.clock is not None and now < state.clock:
-        raise TraceError(
-            f"the times go back: the call of `{position.call.tool}` starts before the call that precedes it\n"
-            "list the calls in the order in which they started"
-        )
-    return now
+@lru_cache(maxsize=4096)
+def looks_back(rule: Rule) -> bool:
+    """Whether a rule asks for earlier calls themselves, and not only for what is remembered of them."""
+    return bool(rule.late) or any(
+        (isinstance(f, Proposition) and isinstance(f.atom, Seen | Predicate))
+        or (isinstance(f, Quantified) and f.domain is not None)
+        for f in rule.normal.walk()
+    )
 
 
 def _learnt(event: Event, settled: Position) -> Event:
@@ -150,4 +163,4 @@ def _learnt(event: Event, settled: Position) -> Event:
         changed[settled.index] = settled.call
         calls = changed
     call = settled.call if position.index == settled.index else position.call
-    return replace(event, position=replace(position, call=call, calls=calls))
+    return replace(event, position=position._replace(call=call, calls=calls))

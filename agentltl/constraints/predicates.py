@@ -151,9 +151,9 @@ def _call(what: str, name: str, function: Callable[..., Any], *arguments: object
 def _prefix(position: Position) -> Trace:
     """What was known when a call started: the events up to it, and the outcomes that had come by then."""
     now = position.call
-    before = [c if _settled_before(c, now) else c.settle(None) for c in reversed(list(position.earlier()))]  # type: ignore[arg-type]
+    before = [c if _settled_before(c, now) else c.settle(None) for c in reversed(list(position.earlier()))]
     said = position.said
-    return Trace((*before, now.settle(None)), None if said is None else tuple(said))  # type: ignore[arg-type]
+    return Trace((*before, now.settle(None)), None if said is None else tuple(said))
 
 
 def _metrics(trace: Trace) -> dict[str, Json]:

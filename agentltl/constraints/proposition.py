@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agentltl.constraints import judgement as j
-from agentltl.constraints.compare import Condition
+from agentltl.constraints.compare import Condition, Literal_, Operand, Test, simply
 from agentltl.constraints.comparison import glob
 from agentltl.constraints.judgement import Judgement
 from agentltl.constraints.path import Env, Frame
-from agentltl.constraints.trace import Call, Position
+from agentltl.constraints.trace import ABSENT, Call, Position
 from agentltl.constraints.value import Json
 
 
@@ -70,6 +70,20 @@ class Called:
     tools: Tools
     args: tuple[Condition, ...] = ()
     outcome: tuple[Condition, ...] = ()
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+    _simple: tuple[tuple[str, Test, Operand], ...] | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.tools, self.args, self.outcome)))
+        simple = [simply(condition) for condition in self.args]
+        if all(simple):
+            object.__setattr__(self, "_simple", tuple(simple))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Called, (self.tools, self.args, self.outcome)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -87,6 +101,9 @@ class Called:
         call = position.call
         if not self.tools.match(call.tool):
             return j.NO
+        if self._simple is not None and not (self.outcome and call.outcome is not None):
+            called = self._called(call.args, self._simple, env)
+            return j.every((called, j.RUNNING)) if self.outcome else called
         frame = self.frame(call)
         called = j.every(c.judge(frame, env) for c in self.args)
         if not self.outcome or called == j.NO:
@@ -95,9 +112,27 @@ class Called:
             return j.every((called, j.RUNNING))
         return j.every((called, *(c.judge(frame, env) for c in self.outcome)))
 
+    @staticmethod
+    def _called(args: Json, simple: tuple[tuple[str, Test, Operand], ...], env: Env) -> Judgement:
+        """Whether the arguments match, where each condition asks for one of them."""
+        called = j.YES
+        for name, test, right in simple:
+            if not isinstance(args, dict):
+                called = j.UNDECIDABLE
+                continue
+            left = args.get(name, ABSENT)
+            if left is ABSENT:
+                return j.NO
+            judged = test(left, right.value if isinstance(right, Literal_) else env[right.name])  # type: ignore[union-attr]
+            if judged == j.NO:
+                return judged
+            if judged != j.YES:
+                called = judged
+        return called
+
     def frame(self, call: Call) -> Frame:
         """Where its paths start. The event `approved` has the tool that was approved only where it is named."""
-        return Frame(call if call.approves is None or call.tool in self.tools.exact else replace(call, approves=None))
+        return Frame(call if call.approves is None or call.tool in self.tools.exact else call._replace(approves=None))
 
     def values(self, position: Position) -> Iterator[tuple[str, Json]]:
         if self.tools.match(position.call.tool):

@@ -8,7 +8,7 @@ look at a trace could decide it, and it does not load.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NoReturn, cast
 
@@ -25,27 +25,31 @@ from agentltl.errors import FormulaError
 DEEPEST = 200
 """How deeply the operators of a rule may be nested."""
 
-Spans = dict[int, tuple[Formula, int, int]]
-"""Where propositions and patterns stand in the text, by the `id` of the formula, which is kept alive beside it."""
+Where = Callable[[Formula], tuple[int, int] | None]
+"""Where a proposition or pattern starts in the text, and its width; None for any other formula."""
 
 
-def check(formula: Formula, text: str | None = None, spans: Spans | None = None) -> None:
+def check(formula: Formula, text: str | None = None, where: Where | None = None) -> None:
     """Raise `FormulaError` for a formula that cannot be a rule.
 
-    `text` is what it was read from and `spans` where its parts stand there, for the place in the error.
+    `text` is what it was read from and `where` says where its parts stand there, for the place in the error.
     """
     try:
-        _check_depth(formula)
-        for inner in formula.walk():
+        every = tuple(formula.walk())
+        if len(every) > DEEPEST:
+            _check_depth(formula)
+        for inner in every:
             _check_one(inner)
-        _check_patterns(formula, formula.free)
-        for variable in sorted(formula.free):
+        free = formula.free if any(isinstance(f, Proposition) and f.atom.variables for f in every) else frozenset()
+        if free:
+            _check_patterns(formula, free)
+        for variable in sorted(free):
             _check_variable(variable, formula)
-        for inner in formula.walk():
+        for inner in every:
             if isinstance(inner, Quantified) and inner.domain is None:
                 _check_variable(inner.variable, inner.body)
     except _Unfit as unfit:
-        start, width = unfit.place(text or "", spans or {})
+        start, width = unfit.place(text or "", where)
         raise Fault(unfit.problem, unfit.hint, start=start, width=width).error(text) from None
 
 
@@ -56,9 +60,9 @@ class _Unfit(Exception):
         super().__init__(problem)
         self.formula, self.problem, self.hint, self.word = formula, problem, hint, word
 
-    def place(self, text: str, spans: Spans) -> tuple[int | None, int]:
-        if id(self.formula) in spans:
-            return spans[id(self.formula)][1:]
+    def place(self, text: str, where: Where | None) -> tuple[int | None, int]:
+        if where is not None and (place := where(self.formula)) is not None:
+            return place
         found = None if self.word is None else re.search(rf"{re.escape(self.word)}(?!\w)", text)
         return (None, 1) if found is None else (found.start(), len(found.group()))
 

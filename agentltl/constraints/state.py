@@ -20,7 +20,8 @@ class State:
     """What is owed, what is remembered, and how many events there were.
 
     `named` are the values that have been named to the quantifiers whose scope is late, and `forgiven` the events whose
-    breach was: with them the same events can be applied again once a new value is named.
+    breach was: with them the same events can be applied again once a new value is named. `running`: it rests on a call
+    that still runs.
     """
 
     residual: Residual
@@ -29,6 +30,7 @@ class State:
     clock: Fraction | None = None
     named: Mapping[Quantified, Values] = field(default_factory=dict)
     forgiven: frozenset[int] = frozenset()
+    running: bool = False
 
     @classmethod
     def first(cls, rule: Rule) -> Self:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from agentltl.constraints.value import FrozenDict, Json, as_text, freeze, hold, read_text
 
@@ -28,13 +28,23 @@ class _Absent:
 
 ABSENT = _Absent()
 """The parsed result of an outcome whose text is no JSON."""
+NO_ARGUMENTS: Json = FrozenDict()
+_new = tuple.__new__
 
 SPECIAL = frozenset({"final_answer", "approved"})
 """Tools whose calls are events only for a rule that names them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class _Outcome(NamedTuple):
+    text: str | None
+    value: Json
+    error: str | None
+    status: str | None
+    end: float | None
+    settled: bool
+
+
+class Outcome(_Outcome):
     """What came of a call.
 
     `text` is the result as text, `value` the JSON it parses to (`ABSENT` if it does not), `error` the text of an error
@@ -42,12 +52,18 @@ class Outcome:
     that never settled: neither ok nor failed.
     """
 
-    text: str | None = None
-    value: Json = ABSENT
-    error: str | None = None
-    status: str | None = None
-    end: float | None = None
-    settled: bool = True
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        text: str | None = None,
+        value: Json = ABSENT,
+        error: str | None = None,
+        status: str | None = None,
+        end: float | None = None,
+        settled: bool = True,
+    ) -> Self:
+        return _new(cls, (text, value, error, status, end, settled))
 
     @classmethod
     def of(
@@ -58,6 +74,11 @@ class Outcome:
             return cls(str(result), read_text(result, ABSENT), error or None, status, end)
         text = None if result is None else as_text(result)
         return cls(text, hold(result) if result is not None else ABSENT, error or None, status, end)
+
+    @property
+    def way(self) -> int:
+        """How it settled, for tables: 1 never, 2 failed, 3 ok."""
+        return (2 if self.error else 3) if self.settled else 1
 
     @property
     def failed(self) -> bool:
@@ -72,26 +93,42 @@ NEVER = Outcome(settled=False)
 """The outcome of a call of a finished trace that never settled."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class _Call(NamedTuple):
+    tool: str
+    args: Json
+    id: str | None
+    step: int | None
+    agent: str | None
+    start: float | None
+    outcome: Outcome | None
+    approves: str | None
+
+
+class Call(_Call):
     """One tool call. `start` is in seconds; `step` is shared by the calls of one model message; `outcome` is None while
     it runs. For the event `approved`, `approves` is the tool whose call was approved and `args` its arguments."""
 
-    tool: str
-    args: Json = field(default_factory=FrozenDict)
-    id: str | None = None
-    step: int | None = None
-    agent: str | None = None
-    start: float | None = None
-    outcome: Outcome | None = None
-    approves: str | None = None
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "args", freeze(self.args))
+    def __new__(
+        cls,
+        tool: str,
+        args: Json = NO_ARGUMENTS,
+        id: str | None = None,
+        step: int | None = None,
+        agent: str | None = None,
+        start: float | None = None,
+        outcome: Outcome | None = None,
+        approves: str | None = None,
+    ) -> Self:
+        if type(args) is not FrozenDict:
+            args = freeze(args)
+        return _new(cls, (tool, args, id, step, agent, start, outcome, approves))
 
-    def settle(self, outcome: Outcome) -> Call:
+    def settle(self, outcome: Outcome | None) -> Call:
         """The same call with its outcome."""
-        return replace(self, outcome=outcome)
+        tool, args, id_, step, agent, start, _, approves = self
+        return _new(Call, (tool, args, id_, step, agent, start, outcome, approves))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +139,7 @@ class Message:
     before: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """One position of a trace.
 
     `calls` are the calls of the trace (at least those before `index`), `messages` those of the user (None: the form
@@ -111,7 +147,7 @@ class Position:
     """
 
     call: Call
-    index: int
+    index: int  # type: ignore[assignment]  # the place in the trace; nobody searches a position as a tuple
     calls: Sequence[Call]
     messages: Sequence[Message] | None
     hidden: frozenset[str] = SPECIAL

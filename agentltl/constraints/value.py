@@ -68,8 +68,17 @@ class Opaque:
         return f"<{type(self.value).__name__}>"
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
 def freeze(value: object) -> Json:
     """Copy a value into frozen JSON: tuples become lists, what is no JSON value becomes opaque."""
+    if type(value) is dict:
+        for name, member in value.items():
+            if type(member) not in _PLAIN or type(name) is not str:
+                break
+        else:
+            return FrozenDict(value)
     match value:
         case FrozenDict() | FrozenList() | Opaque() | None | bool():
             return value
@@ -164,6 +173,8 @@ def as_number(value: Json) -> int | float | None:
 
 
 _MISSING = object()
+_STARTS = frozenset('{[("-0123456789tfnNITF')
+"""How a text begins that is JSON (`NaN` and `Infinity` too), or a Python container or constant."""
 
 
 def read_text(text: str, default: Json = _MISSING) -> Json:
@@ -172,6 +183,8 @@ def read_text(text: str, default: Json = _MISSING) -> Json:
     Without a default a text that is neither raises `ValueError`.
     """
     stripped = text.strip()
+    if default is not _MISSING and stripped[:1] not in _STARTS:
+        return default
     try:
         return freeze(json.loads(stripped))
     except (ValueError, RecursionError):

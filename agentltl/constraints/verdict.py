@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from agentltl.constraints import judgement as j
+
 
 class Truth(IntEnum):
     """The five truths, from worst to best."""
@@ -42,3 +44,7 @@ class Verdict(NamedTuple):
 
     def __str__(self) -> str:
         return self.truth.name
+
+
+AT_END = {j.F: Truth.PFALSE, j.U: Truth.PENDING, j.T: Truth.PTRUE}
+"""What is not final is worth what it would be worth if the trace ended here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agentltl.constraints.trace import Call
 from agentltl.constraints.value import Json, thaw
@@ -34,8 +35,7 @@ class Violation:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """The answer to `propose`, `settle` or `finish`.
 
     `allowed`: the call may run (propose), the run may go on (settle), the run may end (finish).
@@ -52,6 +52,6 @@ class Decision:
     feedback: str = ""
     repair: str = ""
     call: Call | None = None
-    index: int | None = None
+    index: int | None = None  # type: ignore[assignment]  # the place of the call, as in `Position`
     id: str | None = None
     owed: tuple[str, ...] = ()

@@ -10,11 +10,11 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 
 from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.monitor import Monitor
+from agentltl.constraints.panel import Moved, Panel
 from agentltl.constraints.touch import touches
 from agentltl.constraints.trace import Call, Outcome, Position, Trace
 from agentltl.constraints.value import FrozenDict, Json, hold
@@ -22,12 +22,13 @@ from agentltl.constraints.verdict import Truth, Verdict
 from agentltl.errors import ConstraintError
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.feedback import feedback
-from agentltl.guard.judging import Move, judge
+from agentltl.guard.judging import violations
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
 from agentltl.guard.status import status
 
 log = logging.getLogger("agentltl")
+_new = tuple.__new__
 
 
 class Guard:
@@ -59,9 +60,9 @@ class Guard:
                 )
         here = Trace(fields=self.fields)
         self.constraints = tuple(c for c in given if c.applies(here))
-        self._fresh = {c.name: Monitor.of(c.formula) for c in self.constraints}
+        self._fresh = Panel.of([c.formula for c in self.constraints])
         self._lock = threading.RLock()
-        self._state = State(dict(self._fresh))
+        self._state = State(self._fresh)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Guard:
         twin = object.__new__(type(self))
@@ -113,17 +114,24 @@ class Guard:
             state.proposed += 1
             if tool != "final_answer":
                 state.checks += 1
-            call = self._call(tool, args, step, id=id, agent=agent, start=start)
+            call = self._call(tool, args, step, id, agent, start)
             if state.stopped is not None:
-                return replace(state.stopped, call=call, index=None, id=None)
-            position = Position(call, len(state.calls), state.calls, state.messages)
-            after, broken = self._judge(Monitor.step, position, step)
-            refusing = tuple(v for v in broken if v.severity.value.refuses)
-            if refusing:
-                return self._answer(refusing, call, None, allowed=False)
-            state.calls.append(call)
-            state.monitors = after
-            return self._answer(broken, call, len(state.calls) - 1, allowed=True)
+                return state.stopped._replace(call=call, index=None, id=None)
+            calls = state.calls
+            index = len(calls)
+            moved = state.panel.step(Position(call, index, calls, state.messages))
+            panel, places, failed = moved
+            if places or failed:
+                broken = self._broken(moved, Position(call, index, calls, state.messages), step)
+                refusing = tuple(v for v in broken if v.severity.value.refuses)
+                if refusing:
+                    return self._answer(refusing, call, None, allowed=False)
+            calls.append(call)
+            state.panel = panel
+            state.latest = call.start or 0.0
+            if places or failed:
+                return self._answer(broken, call, index, allowed=True)
+            return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), ()))
 
     def settle(
         self,
@@ -144,25 +152,30 @@ class Guard:
             state, index = self._state, decision.index
             if index is None:
                 raise ConstraintError("this call never started\nsettle the decision that allowed it, once")
-            if index >= len(state.calls) or decision.id != state.id(index):  # a reset has forgotten the call
-                return replace(decision, action="allow", violations=(), feedback="", repair="")
-            call = state.calls[index]
+            calls = state.calls
+            if index >= len(calls) or decision.id != state.id(index):  # a reset has forgotten the call
+                return decision._replace(action="allow", violations=(), feedback="", repair="")
+            call = calls[index]
             if call.outcome is not None:
                 return Decision(True, "allow", call=call, index=index, id=decision.id)
-            call = call.settle(Outcome.of(result, error, status, self._now(end)))
-            state.calls[index] = call
+            ended = max(time.time(), state.latest) if end is None else end
+            call = call.settle(Outcome.of(result, error, status, ended))
+            calls[index] = call
+            moved = state.panel.settle(Position(call, index, calls, state.messages))
+            state.panel, places, failed = moved
+            if not places and not failed:
+                return _new(Decision, (True, "allow", (), "", "", call, index, decision.id, ()))
             step = None if call.step is None else call.step - state.steps_before
-            position = Position(call, index, state.calls, state.messages)
-            state.monitors, broken = self._judge(Monitor.settle, position, step)
+            broken = self._broken(moved, Position(call, index, calls, state.messages), step)
             stop = any(v.severity is ConstraintSeverity.HARD_STOP for v in broken)
             return self._answer(broken, call, index, allowed=not stop, ran=True)
 
     def finish(self) -> Decision:
         """Whether the run may end here. `owed` names the constraints that still have an open obligation."""
         with self._lock:
-            owed = tuple(n for n, m in self._state.monitors.items() if m.verdict.truth in (Truth.PFALSE, Truth.FALSE))
+            owed = tuple(n for n, v in self.verdicts().items() if v.truth in (Truth.PFALSE, Truth.FALSE))
             stopped = self._state.stopped
-            return replace(stopped, owed=owed) if stopped is not None else Decision(True, "allow", owed=owed)
+            return stopped._replace(owed=owed) if stopped is not None else Decision(True, "allow", owed=owed)
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""
@@ -170,7 +183,7 @@ class Guard:
             state = self._state
             call = self._call(tool, args, step)
             position = Position(call, len(state.calls), state.calls, state.messages)
-            return any(touches(monitor, position) for monitor in state.monitors.values())
+            return any(touches(monitor, position) for monitor in self.monitors().values())
 
     @property
     def stopped(self) -> Decision | None:
@@ -190,7 +203,12 @@ class Guard:
 
     def verdicts(self) -> dict[str, Verdict]:
         """What each constraint is worth now."""
-        return {name: monitor.verdict for name, monitor in self._state.monitors.items()}
+        return {name: monitor.verdict for name, monitor in self.monitors().items()}
+
+    def monitors(self) -> dict[str, Monitor]:
+        """The monitor of each constraint."""
+        panel = self._state.panel
+        return {constraint.name: panel.monitor(place) for place, constraint in enumerate(self.constraints)}
 
     def status(self) -> dict[str, Json]:
         """The status dict that the reference documents for `get_constraint_status()`."""
@@ -202,25 +220,18 @@ class Guard:
         tool: str,
         args: Json,
         step: int | None,
-        *,
         id: str | None = None,
         agent: str | None = None,
         start: float | None = None,
     ) -> Call:
         """The call as it is judged; `step` is the run's."""
-        return Call(tool, hold({} if args is None else args), id, self._state.step(step), agent, self._now(start))
+        state = self._state
+        if start is None:
+            start = max(time.time(), state.latest)
+        return Call(tool, hold({} if args is None else args), id, state.step(step), agent, start)
 
-    def _now(self, given: float | None) -> float:
-        if given is not None:
-            return given
-        calls = self._state.calls
-        latest = calls[-1].start if calls and calls[-1].start is not None else 0.0
-        return max(time.time(), latest)
-
-    def _judge(
-        self, move: Move, position: Position, step: int | None
-    ) -> tuple[dict[str, Monitor], tuple[Violation, ...]]:
-        return judge(self.constraints, self.severities, self._state.monitors, move, position, step)
+    def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
+        return violations(self.constraints, self.severities, moved, position, step)
 
     def _answer(
         self, broken: tuple[Violation, ...], call: Call, index: int | None, *, allowed: bool, ran: bool = False

@@ -1,11 +1,10 @@
-"""All that a guard knows of a conversation: the calls, one monitor for each constraint, and what was broken."""
+"""All that a guard knows of a conversation: the calls, the state of its rules, and what was broken."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentltl.constraints.monitor import Monitor
+from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import Call, Message
 from agentltl.guard.decision import Decision, Violation
 
@@ -16,10 +15,10 @@ class State:
 
     `proposed` counts the proposals, `checks` those among them that `constraint_checks` counts, and `forgotten` the
     calls before a reset: numbers count on, so what comes late for a forgotten call is known as such.
-    A run's step is the call's own minus `steps_before`.
+    A run's step is the call's own minus `steps_before`; `latest` is when the last call started, in seconds.
     """
 
-    monitors: dict[str, Monitor]
+    panel: Panel
     calls: list[Call] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     violations: tuple[Violation, ...] = ()
@@ -28,11 +27,12 @@ class State:
     proposed: int = 0
     forgotten: int = 0
     steps_before: int = 0
+    latest: float = 0.0
 
     def copy(self) -> State:
         """A copy that goes its own way."""
         return State(
-            dict(self.monitors),
+            self.panel,
             list(self.calls),
             list(self.messages),
             self.violations,
@@ -41,11 +41,12 @@ class State:
             self.proposed,
             self.forgotten,
             self.steps_before,
+            self.latest,
         )
 
-    def renewed(self, monitors: Mapping[str, Monitor]) -> State:
+    def renewed(self, panel: Panel) -> State:
         """The state of a new conversation."""
-        return State(dict(monitors), proposed=self.proposed, forgotten=self.forgotten + len(self.calls))
+        return State(panel, proposed=self.proposed, forgotten=self.forgotten + len(self.calls))
 
     def said(self, text: str) -> None:
         """The user has spoken: a stop is lifted, and the run's steps start anew."""

@@ -18,9 +18,11 @@ from agentltl.constraints import (
     register_predicate,
 )
 from agentltl.constraints import judgement as j
+from agentltl.constraints.applied import Applied
 from agentltl.constraints.formula import Formula
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.rule import check
+from agentltl.constraints.scope import rule as ready
 from agentltl.constraints.semantics import holds, judge
 from agentltl.constraints.trace import Trace
 from agentltl.constraints.verdict import Truth
@@ -82,8 +84,9 @@ def rule_and_trace(rng: random.Random) -> tuple[Formula, Trace]:
 
 
 def compare(formula: Formula, trace: Trace, rng: random.Random, seen: Counter[str]) -> None:
-    """Each prefix of one way in which the trace could have happened."""
+    """Each prefix of one way in which the trace could have happened, and a second judge that has no automaton."""
     monitor, known, final = Monitor.of(formula), Trace((), trace.messages), None
+    second = Monitor.on(Applied(ready(formula)))
     moments = random_play(rng, trace)
     while True:
         truth = monitor.verdict.truth
@@ -91,6 +94,8 @@ def compare(formula: Formula, trace: Trace, rng: random.Random, seen: Counter[st
         if monitor.verdict.final:
             assert holds(formula, known) is (truth is Truth.TRUE), f"{truth.name}: {formula}\n{known}"
         assert final in (None, truth), f"{final} was taken back: {formula}\n{known}"
+        plain = second.verdict.truth
+        assert truth is plain or monitor.verdict.final, f"{truth.name}, not {plain.name}: {formula}\n{known}"
         final = truth if monitor.verdict.final else None
         seen[truth.name] += 1
         moment = next(moments, None)
@@ -98,6 +103,7 @@ def compare(formula: Formula, trace: Trace, rng: random.Random, seen: Counter[st
             return
         known = moment.trace
         monitor = monitor.settle(moment.position) if moment.settles else monitor.step(moment.position)
+        second = second.settle(moment.position) if moment.settles else second.step(moment.position)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

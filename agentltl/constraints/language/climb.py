@@ -43,7 +43,8 @@ _LEVELS = sorted({op.binds for op in OPERATORS if op.arity == 2 and op.law is no
 
 def climb(items: list[Item]) -> Formula:
     """The formula that a well-formed sequence stands for."""
-    return _Climb(items).level(0)
+    first = items[0]
+    return first if len(items) == 1 and isinstance(first, Formula) else _Climb(items).level(0)
 
 
 class _Climb:
@@ -52,13 +53,14 @@ class _Climb:
 
     def level(self, depth: int) -> Formula:
         """A chain of operators that bind as `_LEVELS[depth]` says, over chains of tighter ones."""
-        if depth == len(_LEVELS):
-            return self.operand()
-        operands, between = [self.level(depth + 1)], list[Binary]()
-        while (found := self.binary(_LEVELS[depth])) is not None:
-            between.append(found)
-            operands.append(self.level(depth + 1))
-        return _grouped(operands, between)
+        formula = self.operand()
+        for tighter in range(len(_LEVELS), depth, -1):
+            operands, between = [formula], list[Binary]()
+            while (found := self.binary(_LEVELS[tighter - 1])) is not None:
+                between.append(found)
+                operands.append(self.level(tighter))
+            formula = _grouped(operands, between)
+        return formula
 
     def binary(self, binds: int) -> Binary | None:
         item = self.items[self.place] if self.place < len(self.items) else None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -91,43 +90,52 @@ def _with_result(a: Formula, *values: Literal_) -> Formula:
 
 def _fill(text: str, places: Places) -> Formula:
     """The formula of a text with formulas in their places; its own variables are bound around it and are its own."""
-    template = _template(text)
+    template, free = _template(text)
+    if not free:
+        return _put(template, places)
     taken = frozenset().union(*(formula.free for formula in places.values()))
-    for own in sorted(template.free & taken):
-        fresh = next(name for i in range(1, len(taken) + 2) if (name := f"{own}{i}") not in taken | template.free)
+    for own in sorted(free & taken):
+        fresh = next(name for i in range(1, len(taken) + 2) if (name := f"{own}{i}") not in taken | free)
         text = re.sub(rf"\?{own}\b", f"?{fresh}", text)
-    template = _template(text)
+    template, free = _template(text)
     formula = _put(template, places)
-    for own in sorted(template.free, reverse=True):
+    for own in sorted(free, reverse=True):
         formula = Quantified("forall", own, formula)
     return formula
 
 
 @lru_cache(maxsize=512)
-def _template(text: str) -> Formula:
+def _template(text: str) -> tuple[Formula, frozenset[str]]:
+    """The formula of a text, and its free variables."""
     from agentltl.constraints.text import read
 
-    return read(text)
+    formula = read(text)
+    return formula, formula.free
 
 
 def _put(formula: Formula, places: Places) -> Formula:
     match formula:
         case Proposition(Called(tools, args, outcome)):
-            name = next(iter(tools.members))
+            (name,) = tools.members
             return _asked(places[name], args, outcome) if name in places else formula
-        case Apply():
-            inside = tuple(_put(inner, places) for inner in formula.args)
-            return replace(formula, args=inside, written=_written(formula.written, places))
-        case Quantified():
-            return replace(formula, body=_put(formula.body, places), written=_written(formula.written, places))
+        case Apply(op, args, window, detail, written):
+            return Apply(op, tuple([_put(inner, places) for inner in args]), window, detail, _written(written, places))
+        case Quantified(kind, variable, body, domain, written):
+            return Quantified(kind, variable, _put(body, places), domain, _written(written, places))
         case _:
             return formula
 
 
 def _written_as(formula: Formula, written: Written) -> Formula:
     match formula:
-        case Const() | Proposition() | Apply() | Quantified():
-            return replace(formula, written=written)
+        case Const(value):
+            return Const(value, written)
+        case Proposition(atom):
+            return Proposition(atom, written)
+        case Apply(op, args, window, detail):
+            return Apply(op, args, window, detail, written)
+        case Quantified(kind, variable, body, domain):
+            return Quantified(kind, variable, body, domain, written)
     raise TypeError(f"not a formula: {formula!r}")
 
 

@@ -17,6 +17,7 @@ from agentltl.constraints.language.reader_conditions import (
     absolute,
     comparison,
     conditions,
+    listed,
     placed,
     right_side,
     span,
@@ -26,16 +27,20 @@ from agentltl.constraints.operators import AT, BOUNDED, COUNT, SUM, SYMBOLS, WOR
 from agentltl.constraints.path import Path
 from agentltl.constraints.patterns import PATTERNS
 from agentltl.constraints.proposition import Called, Groups, Tools
-from agentltl.constraints.rule import Spans
 from agentltl.constraints.value import freeze
 
 
 class Reader:
-    """Reads one text. `spans` remembers where its propositions and patterns stand."""
+    """Reads one text, and remembers where its propositions and patterns stand."""
 
     def __init__(self, groups: Groups | None) -> None:
         self.groups = groups
-        self.spans: Spans = {}
+        self.parts: dict[int, tuple[Formula, Part]] = {}
+
+    def where(self, formula: Formula) -> tuple[int, int] | None:
+        """Where a proposition or pattern of this text starts, and its width."""
+        found = self.parts.get(id(formula))  # the formula beside the part is kept alive, and its id its own
+        return None if found is None else span(found[1])
 
     def formula(self, tree: Tree[Token]) -> Formula:
         """The formula of a `formula` node."""
@@ -44,17 +49,17 @@ class Reader:
     def item(self, part: Part) -> Item:
         if isinstance(part, Token):
             return Binary(SYMBOLS.get(part) or WORDS[part], *span(part))
-        match str(part.data):
-            case "formula":
-                return self.formula(part)
+        match rule := str(part.data):
+            case "group":
+                return self.formula(_tree(part.children[1]))
             case "prefix":
                 return _prefix(part.children)
             case "quantifier":
                 return _quantifier(part.children)
             case _:
                 with placed(part):
-                    formula = self.operand(str(part.data), part.children)
-                self.spans[id(formula)] = (formula, *span(part))
+                    formula = self.operand(rule, part.children)
+                self.parts[id(formula)] = (formula, part)
                 return formula
 
     def operand(self, rule: str, parts: list[Part]) -> Formula:
@@ -66,30 +71,30 @@ class Reader:
             case "moment":
                 return Proposition(facts.First() if parts[0] == "first" else facts.SameStep())
             case "said":
-                return Proposition(facts.Said(right_side(parts[1], "call")))
+                return Proposition(facts.Said(right_side(parts[2], "call")))
             case "seen":
-                tools = tuple(self.tools(part) for part in parts[2:])
-                return Proposition(facts.Seen(right_side(parts[1], "call"), tools))
+                tools = tuple(self.tools(part) for part in parts[4:-1:2])
+                return Proposition(facts.Seen(right_side(parts[2], "call"), tools))
             case "words":
                 compare, right = comparison(parts[1:], "call")
                 return Proposition(facts.Words("user" if parts[0] == "user" else "task", compare, right))
             case "predicate":
-                operands = tuple(right_side(part, "call") for part in parts[1:])
+                operands = tuple(right_side(part, "call") for part in listed(parts[1:]))
                 return Proposition(facts.Predicate(str(parts[0])[1:], operands))
             case "count":
-                return self.tally(parts[1:], None)
+                return self.tally(parts[2:], None)
             case "sum":
-                return self.tally([parts[1], *parts[3:]], absolute(parts[2], "call"))
+                return self.tally([parts[2], *parts[5:]], absolute(parts[4], "call"))
             case "at":
-                return Apply(AT, (self.formula(_tree(parts[2])),), None, Place(_position(parts[1])))
+                return Apply(AT, (self.formula(_tree(parts[4])),), None, Place(_position(parts[2])))
             case _:
-                return self.pattern(str(parts[0]), parts[1:])
+                return self.pattern(str(parts[0]), listed(parts[1:]))
 
     def tally(self, parts: list[Part], path: Path | None) -> Formula:
-        *front, compare, number = parts
-        window = _window(front[1], future=False, what="window") if len(front) > 1 else None
+        *front, _, compare, number = parts
+        window = _window(front[2], future=False, what="window") if len(front) > 1 else None
         if window is not None and not window.timed and window.events == 0:
-            raise Fault("a window of no events counts nothing", "this event is the first: `1`").at(*span(front[1]))
+            raise Fault("a window of no events counts nothing", "this event is the first: `1`").at(*span(front[2]))
         limit = Limit(_compare(compare), _number(number), path)
         return Apply(SUM if path else COUNT, (self.formula(_tree(front[0])),), window, limit)
 
@@ -134,15 +139,14 @@ class Reader:
 
     def pattern(self, name: str, parts: list[Part]) -> Formula:
         pattern = PATTERNS[name]
-        kinds = {p.kind for p in pattern.parameters}
-        arguments: list[Argument] = [self.formula(_tree(parts[0]))] if kinds & {"conditions", "values"} else []
-        for part in parts[len(arguments) :]:
+        arguments: list[Argument] = []
+        for part in parts:
             tree = _tree(part)
             match str(tree.data):
                 case "formula":
                     arguments.append(self.formula(tree))
                 case "formulas":
-                    arguments.append(tuple(self.formula(_tree(inner)) for inner in tree.children))
+                    arguments.append(tuple(self.formula(_tree(inner)) for inner in listed(tree.children)))
                 case "size":
                     arguments.append(_size(tree.children[0]))
                 case "limit":

@@ -5,8 +5,7 @@ Where a path starts depends on where it stands: at the arguments of the call, at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Literal
 
 from lark import Token, Tree
@@ -32,23 +31,38 @@ RIGHT: dict[str, tuple[str, ...]] = {
 """What a literal on the right of a comparison must be for the comparison ever to be decided."""
 
 
-@contextmanager
-def placed(part: Part) -> Iterator[None]:
-    """Give a fault found inside the place of a part of the tree."""
-    start, width = span(part)
-    try:
-        yield
-    except Fault as fault:
-        raise fault.at(start, width) from None
-    except FormulaError as error:
-        raise Fault(error.problem, error.hint, start=start, width=width) from None
+class placed:
+    """`with placed(part)`: a fault found inside gets the place of the part, unless it has one."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, Fault):
+            raise error.at(*span(self.part)) from None
+        if isinstance(error, FormulaError):
+            raise Fault(error.problem, error.hint).at(*span(self.part)) from None
 
 
 def span(part: Part) -> tuple[int, int]:
-    """Where a part starts in the text, and its width."""
-    where = part if isinstance(part, Token) else part.meta
-    start, end = where.start_pos or 0, where.end_pos or 0
+    """Where a part starts in the text, and its width: from its first sign to its last."""
+    first = last = part
+    while isinstance(first, Tree):
+        first = first.children[0]
+    while isinstance(last, Tree):
+        last = last.children[-1]
+    start, end = first.start_pos or 0, last.end_pos or 0
     return start, end - start
+
+
+def listed(parts: list[Part]) -> list[Part]:
+    """What stands between brackets, without them and the commas."""
+    return parts[1:-1:2]
 
 
 def conditions(parts: list[Part], place: Place) -> tuple[Condition, ...]:
@@ -123,9 +137,9 @@ def right_side(part: Part, place: Place) -> Operand:
         case "variable":
             return Var(_token(tree.children[0])[1:])
         case "relative":
-            return _path(tree, place, relative=True)
+            return _path(tree.children[1:], place, relative=True)
         case "length":
-            path = _path(_tree(tree.children[1]), place, relative=True)
+            path = _path(_tree(tree.children[2]).children[1:], place, relative=True)
             return Path(path.root, path.steps, True)
         case _:
             return Literal_(freeze(value(tree)))
@@ -135,13 +149,13 @@ def absolute(part: Part, place: Place) -> Path:
     """A path on the left of a comparison, or what a sum adds up."""
     tree = _tree(part)
     if tree.data == "length":
-        path = _path(_tree(tree.children[1]), place, relative=False)
+        path = _path(_tree(tree.children[2]).children, place, relative=False)
         return Path(path.root, path.steps, True)
-    return _path(tree, place, relative=False)
+    return _path(tree.children, place, relative=False)
 
 
-def _path(tree: Tree[Token], place: Place, relative: bool) -> Path:
-    first, *rest = tree.children
+def _path(parts: list[Part], place: Place, relative: bool) -> Path:
+    first, *rest = parts
     word = _token(first)
     steps = tuple(_step(part) for part in rest)
     if word.type == "KEY":
@@ -185,7 +199,7 @@ def _step(part: Part) -> Step:
             return Key(lexicon.unquoted(part) if part.type == "TEXT" else str(part))
     match str(part.data):
         case "index":
-            digits = _token(part.children[0])
+            digits = _token(part.children[1])
             if len(digits) > 9:
                 raise Fault("the index is too large", "elements are counted from 0").at(*span(digits))
             return Index(int(digits))
@@ -208,14 +222,14 @@ def value(tree: Tree[Token]) -> Json:
         case "word":
             return {"true": True, "false": False, "null": None}[_token(parts[0])]
         case "list":
-            return [value(_tree(part)) for part in parts]
+            return [value(_tree(part)) for part in listed(parts)]
         case _:
             return _object(parts)
 
 
 def _object(parts: list[Part]) -> dict[str, Json]:
     found: dict[str, Json] = {}
-    for name, member in zip(parts[::2], parts[1::2], strict=True):
+    for name, member in zip(parts[1:-1:3], parts[2:-1:3], strict=True):
         key = _placed(name, lexicon.unquoted)
         if key in found:
             raise Fault(f"the key {lexicon.quoted(key)} stands twice", "keep one of them").at(*span(name))

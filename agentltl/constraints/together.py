@@ -1,0 +1,129 @@
+"""Several rules moved together: their product, explored lazily, so that an event is one look-up however many they are.
+
+In it are the rules whose state is a number and whose propositions ask for a call alone. A joint state is remembered
+with the ways out of it; when there are too many, all are forgotten and found anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+
+from agentltl.constraints.automaton import Node
+from agentltl.constraints.compare import Flag
+from agentltl.constraints.engine import Engine, Whole
+from agentltl.constraints.path import Env
+from agentltl.constraints.proposition import Called
+from agentltl.constraints.trace import Position
+
+MOST = 4096
+"""How many joint states, and how many tables of tools, are remembered."""
+
+
+@dataclass(slots=True, eq=False)
+class Joint:
+    """A state of each rule. `running`: one of them rests on a call that still runs; `lost` are the places of those that
+    are violated, whatever follows; `clean`: nothing of both."""
+
+    nodes: tuple[Node, ...]
+    running: bool
+    lost: tuple[int, ...]
+    clean: bool
+    ways: dict[Hashable, Joint] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """How calls of one tool are told apart: by how they settled (`settled` has a key for each way) where that is all
+    there is to it, else by the judgements of `open`."""
+
+    tool: str
+    settled: tuple[Hashable, Hashable, Hashable, Hashable] | None
+    open: tuple[Called, ...]
+
+    def key(self, position: Position) -> Hashable:
+        """Equal for calls that are alike to every rule."""
+        if self.settled is not None:
+            outcome = position.call.outcome
+            return self.settled[0 if outcome is None else outcome.way]
+        return (self.tool, *[atom.judge(position, NOTHING) for atom in self.open])
+
+
+NOTHING: Env = {}
+
+
+class Together:
+    """The product of some rules. Safe to share between threads."""
+
+    def __init__(self, rules: Sequence[Whole]) -> None:
+        self.rules = tuple(rules)
+        self._lock = RLock()
+        self._joints: dict[tuple[Node, ...], Joint] = {}
+        self.tables: dict[str, Table] = {}
+        self.first = self.joint(tuple(rule.body.automaton.start for rule in self.rules))
+
+    def joint(self, nodes: tuple[Node, ...]) -> Joint:
+        """The joint state of these states."""
+        found = self._joints.get(nodes)
+        if found is None:
+            running = any(node.running for node in nodes)
+            lost = tuple(
+                i
+                for i, (rule, node) in enumerate(zip(self.rules, nodes, strict=True))
+                if node.false or (not node.running and rule.dead(node))
+            )
+            with self._lock:
+                if len(self._joints) >= MOST:
+                    self._joints.clear()
+                found = self._joints.setdefault(nodes, Joint(nodes, running, lost, not running and not lost))
+        return found
+
+    def after(self, joint: Joint, position: Position) -> Joint:
+        """The joint state after one more event, no breach of which is forgiven."""
+        key = (self.tables.get(position.call.tool) or self.table(position.call.tool)).key(position)
+        return joint.ways.get(key) or self.found(joint, key, position)
+
+    def found(self, joint: Joint, key: Hashable, position: Position) -> Joint:
+        """The joint state after one more event, which has this key."""
+        nodes = []
+        for rule, node in zip(self.rules, joint.nodes, strict=True):
+            seen = position.call.tool not in rule.rule.hidden
+            letter = rule.body.reading.letter(position) if seen else None
+            nodes.append(node if letter is None else rule.body.automaton.after(node, letter))
+        after = self.joint(tuple(nodes))
+        if all(node.number is not None for node in nodes):
+            if len(joint.ways) >= MOST:
+                joint.ways.clear()
+            joint.ways[key] = after
+        return after
+
+    def table(self, tool: str) -> Table:
+        """How calls of a tool are told apart."""
+        found = self.tables.get(tool)
+        if found is None:
+            if len(self.tables) >= MOST:
+                self.tables.clear()
+            found = self.tables[tool] = self._table(tool)
+        return found
+
+    def _table(self, tool: str) -> Table:
+        asked: dict[Called, None] = {}
+        for rule in self.rules:
+            if tool not in rule.rule.hidden:
+                for _, atom in rule.body.reading.page(tool).open:
+                    assert isinstance(atom, Called)
+                    asked.setdefault(atom)
+        if not asked:
+            return Table(tool, (tool,) * 4, ())
+        if all(not atom.args and all(isinstance(c, Flag) for c in atom.outcome) for atom in asked):
+            return Table(tool, (tool, (tool, "never"), (tool, "failed"), (tool, "ok")), ())
+        return Table(tool, None, tuple(asked))
+
+
+def joins(engine: Engine) -> bool:
+    """Whether a rule can be moved together with others."""
+    if not isinstance(engine, Whole) or not isinstance(engine.first, Node) or engine.body.timed:
+        return False
+    calls = all(isinstance(atom, Called) for atom in engine.atoms)
+    return calls and not engine.dead(engine.first)
