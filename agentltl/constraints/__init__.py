@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from agentltl.constraints.constraint import Constraint as Constraint
     from agentltl.constraints.constructors import *  # noqa: F403
     from agentltl.constraints.formula import Formula as Formula
+    from agentltl.constraints.limits import Limits as Limits
+    from agentltl.constraints.linting.finding import Finding as Finding
+    from agentltl.constraints.linting.finding import FindingKind as FindingKind
+    from agentltl.constraints.linting.lint import lint as lint
     from agentltl.constraints.monitor import Monitor as Monitor
     from agentltl.constraints.pattern_constructors import *  # noqa: F403
     from agentltl.constraints.predicates import register_domain as register_domain
@@ -39,6 +43,9 @@ _HOMES = {
         "Triggered", "Until", "WeakNext", "WeakPrevious", "WeakSince", "WeakUntil",
     ),
     "formula": ("Formula",),
+    "limits": ("Limits",),
+    "linting.finding": ("Finding", "FindingKind"),
+    "linting.lint": ("lint",),
     "monitor": ("Monitor",),
     "pattern_constructors": (
         "Absence", "After", "AllBefore", "AlternatePrecedence", "AlternateResponse", "Arg", "AtMost", "AtMostOnce",

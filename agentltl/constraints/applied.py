@@ -15,6 +15,7 @@ from agentltl.constraints.automaton import NOWHERE
 from agentltl.constraints.automaton import atoms as propositions
 from agentltl.constraints.forgive import forgiven
 from agentltl.constraints.formula import Apply, Proposition
+from agentltl.constraints.future import future
 from agentltl.constraints.here import Here, Seen
 from agentltl.constraints.late import knowing
 from agentltl.constraints.operators import AT
@@ -84,7 +85,7 @@ class Applied:
         return Verdict(AT_END[state.residual.at_end()], False)
 
     def name(self, state: State) -> Hashable:
-        return state.residual, state.registers, state.index, tuple(state.named), state.forgiven
+        return future(self.rule, state)
 
     def open_values(self, state: State) -> tuple[Json, ...]:
         return tuple(_open(state.residual))

@@ -33,15 +33,20 @@ from agentltl.constraints.scope import Rule, Scope, opposite
 from agentltl.constraints.tally import Tally
 from agentltl.constraints.trace import Call, Position
 
+MOST_LETTERS = 65_536
+"""How many letters of one formula are remembered."""
 NOWHERE = Position(Call(""), 0, (), None)
 """The position of an event of which only its letter is known."""
 
 
 @dataclass(slots=True, eq=False)
 class Letter:
-    """What is true of one event: `judged` for each proposition, and how far each gauge says yes (`levels`)."""
+    """What is true of one event: `judged` for each proposition, and how far each gauge says yes (`levels`).
 
-    number: int
+    `number` is None for one beyond the cap, which is not remembered.
+    """
+
+    number: int | None
     judged: Mapping[Atom, Judgement]
     levels: Mapping[Apply, int]
     gauged: dict[tuple[int, ...], Letter] = field(default_factory=dict)
@@ -114,9 +119,10 @@ class Automaton:
         found = self._letters.get(own)
         if found is None:
             with self._lock:
-                found = self._letters.setdefault(
-                    own, Letter(len(self._letters), dict(zip(self.atoms, own, strict=True)), {})
-                )
+                number = len(self._letters) if len(self._letters) < MOST_LETTERS else None
+                found = Letter(number, dict(zip(self.atoms, own, strict=True)), {})
+                if number is not None:
+                    found = self._letters.setdefault(own, found)
         return found
 
     def gauged(self, letter: Letter, levels: tuple[int, ...]) -> Letter:
@@ -136,7 +142,7 @@ class Automaton:
         if found is not None:
             return found
         if node.settled:
-            return node
+            return self._remember(node, node.ways, letter, node)
         here = self._here(node, letter)
         residual = here.progress(node.residual)
         return self._remember(node, node.ways, letter, self._moved(node, here, residual))
@@ -156,7 +162,7 @@ class Automaton:
         if found is None:
             here = self._here(node, letter)
             found = tuple(_counted(here, gauge.node) for gauge in self.gauges)
-            if node.number is not None:
+            if node.number is not None and letter.number is not None:
                 node.counts[letter] = found
         return found
 
@@ -198,7 +204,7 @@ class Automaton:
 
     @staticmethod
     def _remember(node: Node, ways: dict[Letter, Node], letter: Letter, after: Node) -> Node:
-        if node.number is not None and after.number is not None:
+        if node.number is not None and after.number is not None and letter.number is not None:
             ways[letter] = after
         return after
 

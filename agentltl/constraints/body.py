@@ -111,10 +111,10 @@ class Body:
         if type(config) is Node:
             return config if config.number is not None else (config.residual, config.registers, config.index)
         assert isinstance(config, Loaded)
-        node, index, time, registers = config
+        node, index, _, registers = config
         named = []
         for gauge, register in zip(self.automaton.gauges, registers, strict=False):
-            now = (time or Fraction(0)) if gauge.timed else index - 1
+            now = Fraction(0) if gauge.timed else index - 1  # a time is a time, a number is an age
             named.append(gauge.name(register, now))
         return node if node.number is not None else (node.residual, node.registers, node.index), tuple(named)
 

@@ -4,13 +4,13 @@ variables, or, for the few rules that have neither, by applying each event to wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from agentltl.constraints import judgement as j
-from agentltl.constraints.automaton import Node, numberable
+from agentltl.constraints.automaton import Letter, Node, numberable
 from agentltl.constraints.body import Body, Config, node_of
 from agentltl.constraints.letters import alike, literals
 from agentltl.constraints.limits import DEFAULT, Limits
@@ -115,6 +115,8 @@ class Whole:
         return cast(Verdict, known)
 
     def name(self, state: Config) -> Hashable:
+        if type(state) is Node and (verdict := self.verdict(state)).final:
+            return verdict.truth
         return self.body.name(state)
 
     def open_values(self, state: Config) -> tuple[Json, ...]:
@@ -126,6 +128,22 @@ class Whole:
     @property
     def atoms(self) -> tuple[Atom, ...]:
         return self.body.automaton.atoms
+
+
+def _stays(state: Partition, letter: Letter, rows: Sequence[tuple[Hashable, Value, Letter]]) -> bool:
+    """Whether an event is known to leave every state as it is."""
+    other: Any = state.other
+    if other.ways.get(letter) is not other:
+        return False
+    for part in state.parts.values():
+        config: Any = part.config
+        if config.ways.get(letter) is not config:
+            return False
+    for own, _, here in rows:
+        config = state.of(own)
+        if config.ways.get(here) is not config:
+            return False
+    return True
 
 
 def _true(config: Config) -> bool:
@@ -193,6 +211,8 @@ class ForEach:
         if body.timed:
             body.on_time(state.other, position)
         letter, rows = self.reading.read(position)
+        if not body.automaton.gauges and _stays(state, letter, rows):
+            return state
         step = body.step
         named = [(own, value, step(state.of(own), here, position, forgive)) for own, value, here in rows]
         after = state.moved(lambda config: step(config, letter, position, forgive), named)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import floor
-from typing import cast
+from typing import NamedTuple, cast
 
 from agentltl.constraints import judgement as j
 from agentltl.constraints.formula import Apply, Formula, Limit, Quantified, Window
@@ -19,8 +20,7 @@ from agentltl.constraints.tally import Number, Tally, amount, clock
 from agentltl.constraints.trace import Position
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One event in a window: when it was (its number, or seconds), how it was judged, and what it counts."""
 
     at: Fraction | int
@@ -28,7 +28,30 @@ class Mark:
     amount: Number | None = 1
 
 
-Register = Tally | tuple[Mark, ...]
+class Marks(NamedTuple):
+    """The events of a window that matter, the oldest first, and what they count together."""
+
+    queue: tuple[Mark, ...] = ()
+    total: Tally = Tally()
+
+    def add(self, mark: Mark) -> Marks:
+        """With one more event."""
+        return Marks((*self.queue, mark), self.total.add(mark.judged, mark.amount))
+
+    def without(self, number: int) -> Marks:
+        """Without the oldest ones."""
+        total: Tally | None = self.total
+        for mark in self.queue[:number]:
+            total = None if total is None else total.less(mark.judged, mark.amount)
+        kept = self.queue[number:]
+        if total is None:
+            total = Tally()
+            for mark in kept:
+                total = total.add(mark.judged, mark.amount)
+        return Marks(kept, total)
+
+
+Register = Tally | Marks
 FEW = 12
 """Up to which limit a `count` is part of the numbered states."""
 
@@ -58,7 +81,7 @@ def _measures(formula: Apply) -> bool:
     return formula.op.shape == "tally" or (formula.op.direction == "past" and formula.window is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gauge:
     """One `count`, `sum`, or `O` or `H` with a bound."""
 
@@ -75,67 +98,72 @@ class Gauge:
 
     @property
     def start(self) -> Register:
-        return Tally() if self.node.window is None else ()
+        return Tally() if self.node.window is None else Marks()
 
-    @property
-    def limit(self) -> Limit | None:
-        return cast("Limit | None", self.node.detail)
-
-    def much(self, position: Position | None) -> Number | None:
+    def much(self, position: Position) -> Number | None:
         """By how much an event counts."""
-        return amount(position, cast(Limit, self.node.detail).path) if self.node.op is SUM and position else 1
+        return amount(position, cast(Limit, self.node.detail).path) if self.node.op is SUM else 1
 
     def add(self, register: Register, judged: j.Judgement, much: Number | None, now: Fraction | int) -> Register:
         """With one more event, judged so far."""
         if isinstance(register, Tally):
             return register.add(judged, much)
-        window = cast(Window, self.node.window)
-        counts = self.node.op.shape == "tally"
-        reach = window.size if window.timed or not counts else window.size - 1
-        kept = register
-        if register and now - register[0].at > reach:
-            kept = tuple(mark for mark in register if now - mark.at <= reach)
-        if judged == (j.NO if counts or not self.node.op.edge else j.YES) or (counts and much == 0):
-            return kept
-        return self._shortened((*kept, Mark(now, judged, much)))
-
-    def _shortened(self, marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-        """Without the events that a later one makes superfluous for as long as they stay in the window."""
+        expired, queue, reach = 0, register.queue, self.reach
+        while expired < len(queue) and now - queue[expired].at > reach:
+            expired += 1
+        kept = register.without(expired) if expired else register
         if self.node.op.shape != "tally":
-            decisive = j.NO if self.node.op.edge else j.YES
-            last = max((i for i, mark in enumerate(marks) if mark.judged == decisive), default=0)
-            return marks[last:]
-        if self.node.op is COUNT:
-            enough = max(0, floor(cast(Limit, self.node.detail).number) + 1) if self._finite else len(marks)
-            if len(marks) > enough and all(mark.judged == j.YES for mark in marks):
-                return marks[len(marks) - enough :]
+            neutral, decisive = (j.YES, j.NO) if self.node.op.edge else (j.NO, j.YES)
+            if judged == neutral:
+                return kept
+            # What decides the matter makes all before it superfluous: it stays in the window for longer.
+            return (Marks() if judged == decisive else kept).add(Mark(now, judged))
+        if judged == j.NO or much == 0:
+            return kept
+        return self._shortened(kept.add(Mark(now, judged, much)))
+
+    def _shortened(self, marks: Marks) -> Marks:
+        """Without the oldest events that count beyond the limit, where all are certain."""
+        if self.node.op is COUNT and self.enough is not None and len(marks.queue) > self.enough:
+            total = marks.total
+            if not total.high and not total.running_high:
+                return marks.without(len(marks.queue) - self.enough)
         return marks
 
-    @property
-    def _finite(self) -> bool:
+    @cached_property
+    def reach(self) -> Fraction | int:
+        """How far back the window goes: seconds, or events."""
+        window = cast(Window, self.node.window)
+        if window.timed:
+            return window.size
+        return window.events - (self.node.op.shape == "tally")
+
+    @cached_property
+    def enough(self) -> int | None:
+        """How many events that count say all there is to say; None for a limit that is not finite."""
         number = cast(Limit, self.node.detail).number
-        return number - number == 0
+        return max(0, floor(number) + 1) if number - number == 0 else None
 
     def level(self, register: Register) -> int:
         """How far the gauge says yes: `T`, `F`, or `U` where that rests on calls that still run."""
         if self.node.op.shape == "tally":
-            total = register if isinstance(register, Tally) else _total(register)
+            total = register if isinstance(register, Tally) else register.total
             return total.judge(cast(Limit, self.node.detail))[0]
-        marks = cast("tuple[Mark, ...]", register)
-        sides = [mark.judged[0] for mark in marks]
+        sides = [mark.judged[0] for mark in cast(Marks, register).queue]
         return min(sides, default=j.T) if self.node.op.edge else max(sides, default=j.F)
 
     def running(self, register: Register) -> bool:
         """Whether it rests on a call that still runs."""
-        if isinstance(register, Tally):
-            return bool(register.running_low or register.running_high or register.risk)
-        return any(j.U in mark.judged for mark in register)
+        if isinstance(register, Marks) and self.node.op.shape != "tally":
+            return any(j.U in mark.judged for mark in register.queue)
+        total = register if isinstance(register, Tally) else register.total
+        return bool(total.running_low or total.running_high or total.risk)
 
     def name(self, register: Register, now: Fraction | int) -> Hashable:
         """What of a register still matters: equal names have equal futures."""
         if isinstance(register, Tally):
             return saturated(register, cast(Limit, self.node.detail)) if self.node.op is COUNT else register
-        return tuple((now - mark.at, mark.judged, mark.amount) for mark in register)
+        return tuple((now - mark.at, mark.judged, mark.amount) for mark in register.queue)
 
 
 def saturated(tally: Tally, limit: Limit) -> Tally:
@@ -150,18 +178,11 @@ def saturated(tally: Tally, limit: Limit) -> Tally:
     return replace(tally, sure=sure, high=high, running_high=min(tally.running_high, past - sure - high))
 
 
-def _total(marks: tuple[Mark, ...]) -> Tally:
-    total = Tally()
-    for mark in marks:
-        total = total.add(mark.judged, mark.amount)
-    return total
-
-
 def gauges(past: tuple[Apply, ...]) -> Iterator[Gauge]:
     """The gauges among the nodes of the past."""
     return (Gauge(node) for node in past if is_gauge(node))
 
 
-def moment(gauge: Gauge, position: Position | None, index: int) -> Fraction | int:
+def moment(gauge: Gauge, position: Position, index: int) -> Fraction | int:
     """When an event is, as the gauge's window measures it."""
-    return clock(position) if gauge.timed and position is not None else index
+    return clock(position) if gauge.timed else index

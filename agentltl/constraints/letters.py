@@ -7,16 +7,16 @@ One event has one tool name and an argument one value, so what cannot be true to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
 
 from agentltl.constraints.compare import Compare, Condition, Flag, Literal_, Present, Var
-from agentltl.constraints.judgement import Judgement
+from agentltl.constraints.judgement import NO
 from agentltl.constraints.path import Env, Key, Path
 from agentltl.constraints.proposition import Atom, Called
-from agentltl.constraints.trace import ABSENT, NEVER, Call, Outcome, Position
+from agentltl.constraints.trace import ABSENT, NEVER, SPECIAL, Call, Outcome, Position
 from agentltl.constraints.value import FrozenDict, FrozenList, Json, as_number, key
 
 MOST = 400
@@ -30,20 +30,25 @@ FRESH: Json = FrozenDict({"": FrozenList([""])})
 
 def letters_of(atoms: Sequence[Atom], env: Env = NOTHING) -> tuple[Call, ...] | None:
     """Settled calls such that every event is judged by these propositions like one of them, under values for their
-    variables; None for propositions outside the class, or with too many letters."""
-    grounded = [atom for atom in map(partial(_grounded, env=env), atoms) if atom is not None and _plain(atom)]
+    variables; None for propositions outside the class, or with too many letters.
+
+    Calls of `final_answer`, which are events for some rules only, stand for themselves.
+    """
+    grounded = [atom for atom in map(partial(_grounded, env=env), atoms) if atom is not None and plain(atom)]
     if len(grounded) < len(atoms):
         return None
     names = frozenset().union(*(atom.tools.exact for atom in grounded))
     other = next(name for name in ("other", "another", "yet another", *map(str, range(99))) if name not in names)
-    found: dict[tuple[Judgement, ...], Call] = {}
+    found: dict[Hashable, Call] = {}
     for tool in (*sorted(names), other):
-        calls = _calls(tool, [atom for atom in grounded if atom.tools.match(tool)])
+        matching = {i: atom for i, atom in enumerate(grounded) if atom.tools.match(tool)}
+        calls = _calls(tool, list(matching.values()))
         if calls is None:
             return None
         for call in calls:
             position = Position(call, 0, (call,), None)
-            found.setdefault(tuple(atom.judge(position, NOTHING) for atom in grounded), call)
+            judged = [(i, worth) for i, a in matching.items() if (worth := a.judge(position, NOTHING)) != NO]
+            found.setdefault((frozenset(judged), tool in SPECIAL), call)
     return tuple(found.values())
 
 
@@ -96,7 +101,8 @@ def alike(atoms: Iterable[Atom], variables: int) -> bool:
     return variables == 1 or not (literal or any(len(names) > 1 for names in bound.values()))
 
 
-def _plain(atom: Called) -> bool:
+def plain(atom: Called) -> bool:
+    """Whether letters tell all there is to a call pattern."""
     tools = atom.tools
     named = not any(glob != "*" for glob in tools.globs) and "approved" not in tools.exact
     return named and all(_simple(c, "args") for c in atom.args) and all(_simple(c, "result") for c in atom.outcome)

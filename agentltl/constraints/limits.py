@@ -15,7 +15,7 @@ class Limits:
     """
 
     states: int = 400
-    joint: int = 20_000
+    joint: int = 10_000
     values: int = 1_000_000
 
     def __post_init__(self) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from agentltl.constraints.engine import Engine, engine
-from agentltl.constraints.facts import Predicate, Seen
-from agentltl.constraints.formula import Formula, Proposition, Quantified
+from agentltl.constraints.formula import Formula
+from agentltl.constraints.future import looks_back
 from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.scope import Rule, rule
 from agentltl.constraints.trace import Call, Position
@@ -76,7 +75,9 @@ class Monitor:
     def future(self) -> Hashable | None:
         """Equal for two monitors of a rule that are worth the same whatever follows; None while a call still runs, and
         for a rule that looks back at the calls themselves (`seen`, predicates, domains, values named late)."""
-        return None if self.open or looks_back(self.rule) else (self.never, self.engine.name(self.state))
+        if self.never or self.broken is not None:
+            return Truth.FALSE
+        return None if self.open or looks_back(self.rule) else self.engine.name(self.state)
 
     @property
     def open_values(self) -> tuple[Json, ...]:
@@ -143,16 +144,6 @@ class Monitor:
                     continue
                 return Monitor(engine, state, tuple(done[needed:]), i - needed)
         return Monitor(engine, state, tuple(done[needed:]) if engine.running(state) else ())
-
-
-@lru_cache(maxsize=4096)
-def looks_back(rule: Rule) -> bool:
-    """Whether a rule asks for earlier calls themselves, and not only for what is remembered of them."""
-    return bool(rule.late) or any(
-        (isinstance(f, Proposition) and isinstance(f.atom, Seen | Predicate))
-        or (isinstance(f, Quantified) and f.domain is not None)
-        for f in rule.normal.walk()
-    )
 
 
 def _learnt(event: Event, settled: Position) -> Event:

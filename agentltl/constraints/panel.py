@@ -19,7 +19,7 @@ from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.scope import rule
-from agentltl.constraints.together import MOST, Joint, Together, joins
+from agentltl.constraints.together import MOST, Joint, Table, Together, joins
 from agentltl.constraints.trace import Position
 
 
@@ -30,17 +30,19 @@ class Rules:
         self.formulas, self.limits = tuple(formulas), limits
         self.engines = engines = tuple(engine(rule(formula), limits) for formula in formulas)
         self.joined = tuple(i for i, one in enumerate(engines) if joins(one))
+        self.places = {place: at for at, place in enumerate(self.joined)}
         self.alone = tuple(i for i in range(len(engines)) if i not in set(self.joined))
         self.together = Together([one for one in engines if isinstance(one, Whole) and joins(one)])
-        self.names: dict[str, tuple[int, ...]] = {}
+        self.entries: dict[str, tuple[Table, tuple[int, ...]]] = {}
 
-    def named(self, tool: str) -> tuple[int, ...]:
-        """The rules on their own that name a tool."""
-        found = self.names.get(tool)
+    def entry(self, tool: str) -> tuple[Table, tuple[int, ...]]:
+        """How the calls of a tool are told apart by the rules together, and the rules on their own that name it."""
+        found = self.entries.get(tool)
         if found is None:
-            if len(self.names) >= MOST:
-                self.names.clear()
-            found = self.names[tool] = tuple(i for i in self.alone if _names(self.engines[i], tool))
+            if len(self.entries) >= MOST:
+                self.entries.clear()
+            named = tuple(i for i in self.alone if _names(self.engines[i], tool))
+            found = self.entries[tool] = self.together.table(tool), named
         return found
 
 
@@ -82,7 +84,7 @@ class Panel(NamedTuple):
         if found is not None:
             return found
         assert self.joint is not None
-        at = self.rules.joined.index(place)
+        at = self.rules.places[place]
         first = self.open[0][0] if self.open else self.joint
         monitor = Monitor(self.rules.engines[place], first.nodes[at])
         for _, position in self.open:
@@ -94,11 +96,13 @@ class Panel(NamedTuple):
         rules, joint, open_, alone, restless = self
         if joint is None:
             return self._apart(position, False, alone)
-        tool = position.call.tool
-        named = rules.names.get(tool)
-        if named is None:
-            named = rules.named(tool)
-        after = rules.together.after(joint, position)
+        call = position.call
+        table, named = rules.entries.get(call.tool) or rules.entry(call.tool)
+        if (keys := table.settled) is not None:
+            key = keys[0 if call.outcome is None else call.outcome.way]
+        else:
+            key = table.key(position)
+        after = joint.ways.get(key) or rules.together.found(joint, key, position)
         if not after.clean:
             if after.lost:
                 return self._apart(position, False, self._all())

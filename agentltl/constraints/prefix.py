@@ -13,13 +13,13 @@ from typing import Literal
 
 from agentltl.constraints.automaton import Letter
 from agentltl.constraints.automaton import atoms as propositions
-from agentltl.constraints.compare import Compare, Flag, Var, simply
+from agentltl.constraints.compare import Compare, Flag, Var
 from agentltl.constraints.formula import Formula, Quantified
 from agentltl.constraints.path import OTHER, Env, Key, Path
 from agentltl.constraints.proposition import Atom, Called
 from agentltl.constraints.reading import Reading
 from agentltl.constraints.scope import Rule, Scope
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import ABSENT, Call, Position
 from agentltl.constraints.value import Json, key
 
 
@@ -44,14 +44,26 @@ MOST = 4096
 class Plan:
     """How the rows that a tool's calls name are found.
 
-    `atoms` are the propositions that could name one. `argument` is the one argument that gives the one variable its
-    value, where nothing else is asked of the call but how it settled; then `letters` has, for each way to settle, the
-    letter of all other values and that of the value.
+    `atoms` are the propositions that could name one. Where nothing else is asked of a call but how it settled, `places`
+    says where each variable gets its value; then `letters` has, for each
+    way to settle, the letter of all other rows and that of the row.
     """
 
     atoms: tuple[Called, ...]
-    argument: str | None
+    places: tuple[Path, ...] | None
     letters: dict[int, tuple[Letter, Letter]] = field(default_factory=dict)
+
+    def row(self, call: Call) -> Row | None:
+        """The values that a call gives the variables; None if one is missing."""
+        values = []
+        for path in self.places or ():
+            value = call.args if path.root == "args" else call.approves or call.tool
+            if path.steps:
+                value = value.get(path.steps[0].name, ABSENT) if isinstance(value, dict) else ABSENT  # type: ignore[union-attr]
+                if value is ABSENT:
+                    return None
+            values.append(value)
+        return tuple(values)
 
 
 class RowReading:
@@ -66,21 +78,17 @@ class RowReading:
         """The letter of all other values; for each row that is named its key, the values and their letter."""
         call = position.call
         plan = self._plans.get(call.tool) or self._plan(call.tool)
-        if plan.argument is None:
+        row = None if plan.places is None else plan.row(call)
+        own = None if row is None else row_key(row)
+        if row is None or own is None:
             return self._general(position, plan)
-        args = call.args
-        value = args.get(plan.argument, OTHER) if isinstance(args, dict) else OTHER
-        own = value if type(value) is str else None if value is OTHER else key(value)
-        if own is None:
-            return self._general(position, plan)
-        outcome = call.outcome
-        settled = 0 if outcome is None else outcome.way
-        letters = plan.letters.get(settled)
+        way = 0 if call.outcome is None else call.outcome.way
+        letters = plan.letters.get(way)
         if letters is None:
-            env = {self.prefix.variables[0]: value}
+            env = dict(zip(self.prefix.variables, row, strict=True))
             letters = self.reading.letter(position, self._others), self.reading.letter(position, env)
-            plan.letters[settled] = letters
-        return letters[0], ((own, (value,), letters[1]),)
+            plan.letters[way] = letters
+        return letters[0], ((own, row, letters[1]),)
 
     def _general(self, position: Position, plan: Plan) -> tuple[Letter, list[tuple[Hashable, Row, Letter]]]:
         variables = self.prefix.variables
@@ -90,9 +98,8 @@ class RowReading:
             for name, value in atom.values(position):
                 if name in values and (own := key(value)) is not None:
                     values[name][own] = value
-            for row in product(*(values[variable].items() for variable in variables)):
-                keys = tuple(k for k, _ in row)
-                found[keys[0] if len(keys) == 1 else keys] = tuple(v for _, v in row)
+            for row in product(*(values[variable].values() for variable in variables)):
+                found[row_key(row)] = row
         letter = self.reading.letter
         rows = [(own, row, letter(position, dict(zip(variables, row, strict=True)))) for own, row in found.items()]
         return letter(position, self._others), rows
@@ -100,20 +107,40 @@ class RowReading:
     def _plan(self, tool: str) -> Plan:
         atoms = tuple(atom for atom in self.prefix.atoms if atom.tools.match(tool))
         waiting = [atom for _, atom in self.reading.page(tool).open]
-        arguments = {self._argument(atom) for atom in waiting}
-        argument = arguments.pop() if len(arguments) == 1 else None
+        places = {self._places(atom) for atom in waiting}
         if len(self._plans) >= MOST:
             self._plans.clear()
-        plan = self._plans[tool] = Plan(atoms, argument)
+        plan = self._plans[tool] = Plan(atoms, places.pop() if len(places) == 1 else None)
         return plan
 
-    def _argument(self, atom: Atom) -> str | None:
-        """The one argument by which a proposition names the one variable, where it asks for nothing else but flags."""
-        if not isinstance(atom, Called) or len(self.prefix.variables) > 1 or len(atom.args) != 1:
+    def _places(self, atom: Atom) -> tuple[Path, ...] | None:
+        """Where a proposition finds the values of all variables, where it asks for nothing else but flags."""
+        if not isinstance(atom, Called) or not all(isinstance(condition, Flag) for condition in atom.outcome):
             return None
-        asked = simply(atom.args[0])
-        flags = all(isinstance(condition, Flag) for condition in atom.outcome)
-        return asked[0] if asked is not None and flags and isinstance(asked[2], Var) else None
+        found: dict[str, Path] = {}
+        for condition in atom.args:
+            if not isinstance(condition, Compare) or not isinstance(condition.right, Var) or condition.op != "=":
+                return None
+            path = condition.path
+            if condition.right.name in found or path.length or not (path.root in ("args", "tool") and _near(path)):
+                return None
+            found[condition.right.name] = path
+        if found.keys() != set(self.prefix.variables):
+            return None
+        return tuple(found[name] for name in self.prefix.variables)
+
+
+def _near(path: Path) -> bool:
+    return not path.steps or (path.root == "args" and len(path.steps) == 1 and isinstance(path.steps[0], Key))
+
+
+def row_key(row: Row) -> Hashable | None:
+    """The key of a row; None for one that holds a value which equals nothing."""
+    if len(row) == 1:
+        value = row[0]
+        return value if type(value) is str else key(value)
+    keys = tuple([value if type(value) is str else key(value) for value in row])
+    return None if None in keys else keys
 
 
 def prefix(rule: Rule) -> Prefix | None:

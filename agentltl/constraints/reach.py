@@ -41,6 +41,7 @@ class Reach:
     full: bool = False
     next: dict[Hashable, list[tuple[Hashable, Config]]] = field(default_factory=dict)
     known: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
+    sizes: dict[Hashable, int | None] = field(default_factory=dict)
 
     def reaches(self, config: Config, end: int) -> bool | None:
         """Whether the trace can go on, or end here, so that the formula is worth `end` (`T` or `F`) at its end."""
@@ -126,10 +127,13 @@ class Reach:
             return config
         if len(far) > 1:
             return None
-        size = self._states(config)
-        if size is None:
-            return None
         (place,) = far
+        others = (*config.registers[:place], *config.registers[place + 1 :])
+        alike = (config.node, *others) if not self.body.counted else None
+        if alike is None or alike not in self.sizes:
+            self.sizes[alike] = self._states(config)
+        if (size := self.sizes[alike]) is None:
+            return None
         gauge, register = self.body.automaton.gauges[place], cast(Tally, config.registers[place])
         base, period = size * size + 1, lcm(*range(1, size + 1))
         away = floor(cast(Limit, gauge.node.detail).number) - int(register.sure)

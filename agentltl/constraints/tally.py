@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from agentltl.constraints import judgement as j
 from agentltl.constraints.formula import Limit, exact
@@ -51,6 +52,18 @@ class Tally:
         if certain:
             return replace(self, low=plus(self.low, down), high=plus(self.high, up))
         return replace(self, running_low=plus(self.running_low, down), running_high=plus(self.running_high, up))
+
+    def less(self, judgement: Judgement, amount: Number | None) -> Tally | None:
+        """Without an event that was added; None where that cannot be told (something was no number, or infinite)."""
+        parts = (self.sure, self.low, self.high, self.running_low, self.running_high)
+        if amount is None or self.lost or self.risk or any(isinstance(part, float) for part in (amount, *parts)):
+            return None
+        if judgement == j.YES:
+            return replace(self, sure=self.sure - amount)
+        down, up = min(amount, 0), max(amount, 0)
+        if judgement == j.UNDECIDABLE:
+            return replace(self, low=self.low - down, high=self.high - up)
+        return replace(self, running_low=self.running_low - down, running_high=self.running_high - up)
 
     def judge(self, limit: Limit) -> Judgement:
         """The comparison: undecidable unless both ways agree, open while it rests on calls that still run."""
@@ -109,4 +122,9 @@ def clock(position: Position) -> Fraction:
             f"the rule looks back in time, and a call of `{position.call.tool}` has no start\n"
             "record when each call started, or use a window in events"
         )
+    return _seconds(start)
+
+
+@lru_cache(maxsize=1024)
+def _seconds(start: float) -> Fraction:
     return Fraction(repr(start))

@@ -71,7 +71,8 @@ class Outcome(_Outcome):
     ) -> Self:
         """From a raw result: a text is parsed if it is JSON, any other value is itself and its `str` the text."""
         if isinstance(result, str):
-            return cls(str(result), read_text(result, ABSENT), error or None, status, end)
+            said = result if type(result) is str else str(result)
+            return _new(cls, (said, read_text(said, ABSENT), error or None, status, end, True))
         text = None if result is None else as_text(result)
         return cls(text, hold(result) if result is not None else ABSENT, error or None, status, end)
 

@@ -174,7 +174,8 @@ def as_number(value: Json) -> int | float | None:
 
 _MISSING = object()
 _STARTS = frozenset('{[("-0123456789tfnNITF')
-"""How a text begins that is JSON (`NaN` and `Infinity` too), or a Python container or constant."""
+"""How a text begins that is JSON (`NaN` and `Infinity` too), or a Python container or constant, or white space."""
+_STARTS |= {chr(code) for code in range(0x3001) if chr(code).isspace()}
 
 
 def read_text(text: str, default: Json = _MISSING) -> Json:
@@ -182,9 +183,9 @@ def read_text(text: str, default: Json = _MISSING) -> Json:
 
     Without a default a text that is neither raises `ValueError`.
     """
-    stripped = text.strip()
-    if default is not _MISSING and stripped[:1] not in _STARTS:
+    if default is not _MISSING and text[:1] not in _STARTS:
         return default
+    stripped = text.strip()
     try:
         return freeze(json.loads(stripped))
     except (ValueError, RecursionError):

@@ -12,7 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
+from agentltl.constraints.ahead import Ahead
 from agentltl.constraints.constraint import Constraint, constraints_of
+from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.panel import Moved, Panel
 from agentltl.constraints.touch import touches
@@ -20,9 +22,13 @@ from agentltl.constraints.trace import Call, Outcome, Position, Trace
 from agentltl.constraints.value import FrozenDict, Json, hold
 from agentltl.constraints.verdict import Truth, Verdict
 from agentltl.errors import ConstraintError
+from agentltl.guard.allowed import Allowed, allowed
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.feedback import feedback
 from agentltl.guard.judging import violations
+from agentltl.guard.planned import PlannedCall
+from agentltl.guard.planning import Owed, Plan, distance, owed, repair
+from agentltl.guard.scene import Scene
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
 from agentltl.guard.status import status
@@ -36,7 +42,8 @@ class Guard:
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
     constraints to severities (or their names) and comes before a constraint's own, which comes before
-    `default_severity`. `fields` say of what kind the run is, for constraints with a `where`.
+    `default_severity`. `fields` say of what kind the run is, for constraints with a `where`; `limits` are the caps of
+    the engine.
     Raises `ConstraintError` for an unknown name or severity, and for a `where` that asks for a field that is not given.
     """
 
@@ -47,6 +54,7 @@ class Guard:
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
         *,
         fields: Mapping[str, Json] | None = None,
+        limits: Limits = DEFAULT,
     ) -> None:
         given = constraints_of(constraints)
         self.default_severity = ConstraintSeverity.of(default_severity)
@@ -60,7 +68,8 @@ class Guard:
                 )
         here = Trace(fields=self.fields)
         self.constraints = tuple(c for c in given if c.applies(here))
-        self._fresh = Panel.of([c.formula for c in self.constraints])
+        self.limits = limits
+        self._fresh = Panel.of([c.formula for c in self.constraints], limits)
         self._lock = threading.RLock()
         self._state = State(self._fresh)
 
@@ -153,13 +162,14 @@ class Guard:
             if index is None:
                 raise ConstraintError("this call never started\nsettle the decision that allowed it, once")
             calls = state.calls
-            if index >= len(calls) or decision.id != state.id(index):  # a reset has forgotten the call
-                return decision._replace(action="allow", violations=(), feedback="", repair="")
+            if index >= len(calls) or (decision.call is not calls[index] and decision.id != state.id(index)):
+                return decision._replace(action="allow", violations=(), feedback="", repair="")  # forgotten by a reset
             call = calls[index]
             if call.outcome is not None:
                 return Decision(True, "allow", call=call, index=index, id=decision.id)
-            ended = max(time.time(), state.latest) if end is None else end
-            call = call.settle(Outcome.of(result, error, status, ended))
+            if end is None and (end := time.time()) < state.latest:
+                end = state.latest
+            call = call.settle(Outcome.of(result, error, status, end))
             calls[index] = call
             moved = state.panel.settle(Position(call, index, calls, state.messages))
             state.panel, places, failed = moved
@@ -176,6 +186,29 @@ class Guard:
             owed = tuple(n for n, v in self.verdicts().items() if v.truth in (Truth.PFALSE, Truth.FALSE))
             stopped = self._state.stopped
             return stopped._replace(owed=owed) if stopped is not None else Decision(True, "allow", owed=owed)
+
+    def allowed(self, tools: Sequence[str] | None = None) -> Allowed:
+        """Which tools (default: those that the rules name) could be called now with some arguments, and why the others
+        could not. A stopped guard allows none."""
+        return allowed(self._scene(), tools, self.stopped)
+
+    def repair(self, tool: str, args: Json = None) -> tuple[PlannedCall, ...] | None:
+        """The shortest calls after which this call is allowed: `()` if it is so now, None if there are none or none
+        were found. A stop is looked past. Only constraints that refuse count."""
+        return self.plan(tool, args).calls
+
+    def plan(self, tool: str, args: Json = None) -> Plan:
+        """`repair`, and where there is no plan, whether that is proved."""
+        return repair(self._scene(), Call(tool, hold({} if args is None else args)))
+
+    def owed(self) -> Owed:
+        """The constraints with an open obligation, and the shortest calls after which nothing is owed."""
+        return owed(self._scene())
+
+    def distance(self) -> int | None:
+        """How many calls away the nearest violation is: 1 if the next call can be one; None if none can come any more,
+        or none was found. What is owed at the end does not count."""
+        return distance(self._scene())
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""
@@ -215,6 +248,15 @@ class Guard:
         with self._lock:
             return status(self._state)
 
+    def _scene(self) -> Scene:
+        """What questions about what may follow are asked of."""
+        with self._lock:
+            state = self._state
+            step = max((call.step for call in state.calls if call.step is not None), default=0)
+            now = max(time.time(), state.latest)
+            ahead = Ahead(tuple(state.calls), tuple(state.messages), now, max(step, state.steps_before))
+            return Scene(self.constraints, self.severities, self.monitors(), ahead, self.limits.joint)
+
     def _call(
         self,
         tool: str,
@@ -226,9 +268,10 @@ class Guard:
     ) -> Call:
         """The call as it is judged; `step` is the run's."""
         state = self._state
-        if start is None:
-            start = max(time.time(), state.latest)
-        return Call(tool, hold({} if args is None else args), id, state.step(step), agent, start)
+        if start is None and (start := time.time()) < state.latest:
+            start = state.latest
+        frozen = hold({} if args is None else args)
+        return _new(Call, (tool, frozen, id, None if step is None else state.step(step), agent, start, None, None))
 
     def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
         return violations(self.constraints, self.severities, moved, position, step)
