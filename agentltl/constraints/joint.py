@@ -84,12 +84,13 @@ def reach(
     tools: Sequence[str] = (),
     permitted: Callable[[Call], bool] | None = None,
     cap: int = CAP,
+    deepest: int | None = None,
 ) -> Found:
     """The shortest continuation (the empty one, too) after which each rule meets its aim (default: all hold).
 
     No rule may break on the way, except those whose numbers are in `free`: they stay broken, or are `forgiven` and go
     on. `ahead` is the trace so far; `values` are tried for variables, and `tools` as names for globs. Only `permitted`
-    calls are tried, and NO speaks of these.
+    calls are tried, and NO speaks of these; `deepest` is how many calls a continuation may have.
     Calls that still run stay so: a rule that rests on one neither holds nor fails.
     """
     goals = [holds] * len(monitors) if aims is None else list(aims)
@@ -98,11 +99,11 @@ def reach(
             return Found(Answer.NO, rules=(i,))
     question = _Question(monitors, goals, free, forgiven, ahead, values, tools, permitted)
     every = range(len(monitors))
-    found = question.answer(every, Budget(cap))
+    found = question.answer(every, Budget(cap, deepest))
     if found.answer is Answer.UNKNOWN and not found.capped:
         exact = [i for i in every if letter_atoms(monitors[i].rule) is not None]
         if set(found.rules) - set(exact):  # the exact rules alone may prove what all of them do not
-            proof = question.answer(exact, Budget(cap))
+            proof = question.answer(exact, Budget(cap, deepest))
             return proof if proof.answer is Answer.NO else found
     return found
 

@@ -14,10 +14,10 @@ from itertools import pairwise, product
 
 from agentltl.constraints.compare import Compare, Condition, Flag, Literal_, Present, Var
 from agentltl.constraints.judgement import NO
-from agentltl.constraints.path import Env, Key, Path
+from agentltl.constraints.path import Env, Frame, Key, Path
 from agentltl.constraints.proposition import Atom, Called
 from agentltl.constraints.trace import ABSENT, NEVER, SPECIAL, Call, Outcome, Position
-from agentltl.constraints.value import FrozenDict, FrozenList, Json, as_number, key
+from agentltl.constraints.value import FrozenDict, FrozenList, Json, Opaque, as_number, key
 
 MOST = 400
 """How many combinations of values a tool may have; a rule with more has no letters."""
@@ -26,6 +26,7 @@ ORDERINGS = frozenset({"<", "<=", ">", ">="})
 NOTHING: Env = {}
 FRESH: Json = FrozenDict({"": FrozenList([""])})
 """A value that no literal is equal to, and that cannot be ordered."""
+OPAQUE: Json = Opaque("a value that is no JSON value")
 
 
 def letters_of(atoms: Sequence[Atom], env: Env = NOTHING) -> tuple[Call, ...] | None:
@@ -146,11 +147,11 @@ def _objects(conditions: Iterable[Condition]) -> list[Json] | None:
         path: Path = condition.path  # type: ignore[union-attr]
         by_key.setdefault(path.steps[0].name, []).append(condition)  # type: ignore[union-attr]
     choices = []
-    for own in by_key.values():
+    for name, own in by_key.items():
         values = _values(own)
         if values is None:
             return None
-        choices.append([ABSENT, *values])
+        choices.append(_told_apart(name, own, (ABSENT, *values, OPAQUE)))
     size = 1
     for choice in choices:
         size *= len(choice)
@@ -159,6 +160,16 @@ def _objects(conditions: Iterable[Condition]) -> list[Json] | None:
     return [
         FrozenDict({k: v for k, v in zip(by_key, row, strict=True) if v is not ABSENT}) for row in product(*choices)
     ]
+
+
+def _told_apart(name: str, conditions: list[Condition], values: Iterable[Json]) -> list[Json]:
+    """The first value for each way in which the conditions on a key are judged."""
+    found: dict[Hashable, Json] = {}
+    for value in values:
+        holder = FrozenDict() if value is ABSENT else FrozenDict({name: value})
+        frame = Frame(Call("", holder, outcome=Outcome(value=holder)))
+        found.setdefault(tuple(condition.judge(frame, NOTHING) for condition in conditions), value)
+    return list(found.values())
 
 
 def _values(conditions: list[Condition]) -> list[Json] | None:

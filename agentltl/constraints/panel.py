@@ -13,14 +13,15 @@ from typing import NamedTuple
 from immutables import Map
 
 from agentltl.constraints.automaton import Node
-from agentltl.constraints.engine import Engine, Whole, engine
+from agentltl.constraints.engine import Engine, engine
 from agentltl.constraints.formula import Formula
 from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.scope import rule
 from agentltl.constraints.together import MOST, Joint, Table, Together, joins
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
+from agentltl.constraints.whole import Whole
 
 
 class Rules:
@@ -91,6 +92,24 @@ class Panel(NamedTuple):
             monitor = monitor.step(position)
         return monitor
 
+    def quick(self, call: Call) -> Panel | None:
+        """With one more call, where the call alone says all there is to know; None where more must be looked at."""
+        rules, joint, open_, alone, restless = self
+        if joint is None or open_ or restless:
+            return None
+        table, named = rules.entries.get(call.tool) or rules.entry(call.tool)
+        if named:
+            return None
+        after = joint.ways.get(table.settled[0] if table.settled is not None else table.key(call))
+        if after is joint:
+            return self
+        return _new(Panel, (rules, after, (), alone, restless)) if after is not None and after.clean else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether some rule may rest on a call that still runs."""
+        return bool(self.open or self.restless or self.joint is None)
+
     def step(self, position: Position) -> Moved:
         """With one more event."""
         rules, joint, open_, alone, restless = self
@@ -101,7 +120,7 @@ class Panel(NamedTuple):
         if (keys := table.settled) is not None:
             key = keys[0 if call.outcome is None else call.outcome.way]
         else:
-            key = table.key(position)
+            key = table.key(call)
         after = joint.ways.get(key) or rules.together.found(joint, key, position)
         if not after.clean:
             if after.lost:
@@ -184,6 +203,7 @@ class Panel(NamedTuple):
         return Panel(self.rules, joint, (), alone, _restless(alone)), broken, failed
 
 
+_new = tuple.__new__
 Moved = tuple[Panel, tuple[int, ...], Mapping[int, Exception]]
 """The panel after an event, the places of the rules that it broke, and why others could not be judged: those stay as
 they were."""

@@ -98,8 +98,11 @@ class Called:
         return frozenset().union(*(c.compared for c in (*self.args, *self.outcome)))
 
     def judge(self, position: Position, env: Env) -> Judgement:
-        call = position.call
-        if not self.tools.match(call.tool):
+        return self.judge_call(position.call, env)
+
+    def judge_call(self, call: Call, env: Env) -> Judgement:
+        """Whether it is true of a call, wherever that stands."""
+        if call.tool not in self.tools.exact and not self.tools.match(call.tool):
             return j.NO
         if self._simple is not None and not (self.outcome and call.outcome is not None):
             called = self._called(call.args, self._simple, env)

@@ -22,6 +22,7 @@ from agentltl.constraints.path import Env
 from agentltl.constraints.residual import TRUE, Residual
 from agentltl.constraints.tally import Tally
 from agentltl.constraints.trace import Position
+from agentltl.constraints.verdict import AT_END, Truth, Verdict
 
 FAR = 8
 """How many states may be met while a count is far from its limit, for the limit to be brought near."""
@@ -60,6 +61,25 @@ class Reach:
         if start not in self.known and not self.full:
             self._search(*start, near)
         return self.known.get(start)
+
+    def dead(self, config: Config) -> bool:
+        """Whether no continuation satisfies the formula. Asked of configurations that rest on no running call."""
+        node = node_of(config)
+        if node.settled or node.end == j.T:
+            return node.false
+        return self.reaches(config, j.T) is False
+
+    def verdict(self, config: Config) -> Verdict:
+        """What the formula is worth now."""
+        node = node_of(config)
+        if node.settled:
+            return Verdict(Truth.FALSE if node.false else Truth.TRUE, True)
+        if self.body.running(config):
+            return Verdict(AT_END[node.end], False)
+        holds, fails = self.reaches(config, j.T), self.reaches(config, j.F)
+        if holds is False or fails is False:
+            return Verdict(Truth.FALSE if holds is False else Truth.TRUE, True)
+        return Verdict(AT_END[node.end], holds is not None and fails is not None)
 
     def alphabet(self) -> tuple[Letter, ...] | None:
         """The letters of all events there can be."""

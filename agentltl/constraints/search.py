@@ -36,9 +36,10 @@ class Exhausted(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """How many joint states and monitor steps may still be looked at."""
+    """How many joint states and monitor steps may still be looked at, and how many calls a path may have."""
 
     left: int
+    deepest: int | None = None
 
     def spend(self, much: int = 1) -> None:
         if self.left <= 0:
@@ -95,7 +96,8 @@ class Search:
         queue, known = deque([first]), {self._name(first)}
         while queue:
             now = queue.popleft()
-            if None in now.futures and len(now.path) >= DEEPEST:
+            length = len(now.path)
+            if length == self.budget.deepest or (None in now.futures and length >= DEEPEST):
                 self.failed = True
                 continue
             for number, letter in enumerate(self.letters):

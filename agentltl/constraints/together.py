@@ -12,10 +12,11 @@ from threading import RLock
 
 from agentltl.constraints.automaton import Node
 from agentltl.constraints.compare import Flag
-from agentltl.constraints.engine import Engine, Whole
+from agentltl.constraints.engine import Engine
 from agentltl.constraints.path import Env
 from agentltl.constraints.proposition import Called
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
+from agentltl.constraints.whole import Whole
 
 MOST = 4096
 """How many joint states, and how many tables of tools, are remembered."""
@@ -42,12 +43,11 @@ class Table:
     settled: tuple[Hashable, Hashable, Hashable, Hashable] | None
     open: tuple[Called, ...]
 
-    def key(self, position: Position) -> Hashable:
+    def key(self, call: Call) -> Hashable:
         """Equal for calls that are alike to every rule."""
         if self.settled is not None:
-            outcome = position.call.outcome
-            return self.settled[0 if outcome is None else outcome.way]
-        return (self.tool, *[atom.judge(position, NOTHING) for atom in self.open])
+            return self.settled[0 if call.outcome is None else call.outcome.way]
+        return (self.tool, *[atom.judge_call(call, NOTHING) for atom in self.open])
 
 
 NOTHING: Env = {}
@@ -81,7 +81,7 @@ class Together:
 
     def after(self, joint: Joint, position: Position) -> Joint:
         """The joint state after one more event, no breach of which is forgiven."""
-        key = (self.tables.get(position.call.tool) or self.table(position.call.tool)).key(position)
+        key = (self.tables.get(position.call.tool) or self.table(position.call.tool)).key(position.call)
         return joint.ways.get(key) or self.found(joint, key, position)
 
     def found(self, joint: Joint, key: Hashable, position: Position) -> Joint:

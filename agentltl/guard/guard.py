@@ -12,23 +12,18 @@ import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from agentltl.constraints.ahead import Ahead
 from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.limits import DEFAULT, Limits
-from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.panel import Moved, Panel
 from agentltl.constraints.touch import touches
 from agentltl.constraints.trace import Call, Outcome, Position, Trace
 from agentltl.constraints.value import FrozenDict, Json, hold
 from agentltl.constraints.verdict import Truth, Verdict
 from agentltl.errors import ConstraintError
-from agentltl.guard.allowed import Allowed, allowed
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.feedback import feedback
 from agentltl.guard.judging import violations
-from agentltl.guard.planned import PlannedCall
-from agentltl.guard.planning import Owed, Plan, distance, owed, repair
-from agentltl.guard.scene import Scene
+from agentltl.guard.questions import Questions
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
 from agentltl.guard.status import status
@@ -37,7 +32,7 @@ log = logging.getLogger("agentltl")
 _new = tuple.__new__
 
 
-class Guard:
+class Guard(Questions):
     """Judges the calls of one conversation against constraints.
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
@@ -126,19 +121,21 @@ class Guard:
             call = self._call(tool, args, step, id, agent, start)
             if state.stopped is not None:
                 return state.stopped._replace(call=call, index=None, id=None)
-            calls = state.calls
-            index = len(calls)
-            moved = state.panel.step(Position(call, index, calls, state.messages))
-            panel, places, failed = moved
-            if places or failed:
-                broken = self._broken(moved, Position(call, index, calls, state.messages), step)
-                refusing = tuple(v for v in broken if v.severity.value.refuses)
+            index = len(state.calls)
+            broken: tuple[Violation, ...] = ()
+            panel = state.panel.quick(call)
+            if panel is None:
+                position = Position(call, index, state.calls, state.messages)
+                moved = state.panel.step(position)
+                panel = moved[0]
+                broken = self._broken(moved, position, step)
+                refusing = tuple([v for v in broken if v.severity.value.refuses]) if broken else ()
                 if refusing:
                     return self._answer(refusing, call, None, allowed=False)
-            calls.append(call)
+            state.calls.append(call)
             state.panel = panel
             state.latest = call.start or 0.0
-            if places or failed:
+            if broken:
                 return self._answer(broken, call, index, allowed=True)
             return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), ()))
 
@@ -171,12 +168,15 @@ class Guard:
                 end = state.latest
             call = call.settle(Outcome.of(result, error, status, end))
             calls[index] = call
-            moved = state.panel.settle(Position(call, index, calls, state.messages))
-            state.panel, places, failed = moved
-            if not places and not failed:
+            broken: tuple[Violation, ...] = ()
+            if state.panel.waits:
+                position = Position(call, index, calls, state.messages)
+                moved = state.panel.settle(position)
+                state.panel = moved[0]
+                step = None if call.step is None else call.step - state.steps_before
+                broken = self._broken(moved, position, step)
+            if not broken:
                 return _new(Decision, (True, "allow", (), "", "", call, index, decision.id, ()))
-            step = None if call.step is None else call.step - state.steps_before
-            broken = self._broken(moved, Position(call, index, calls, state.messages), step)
             stop = any(v.severity is ConstraintSeverity.HARD_STOP for v in broken)
             return self._answer(broken, call, index, allowed=not stop, ran=True)
 
@@ -186,29 +186,6 @@ class Guard:
             owed = tuple(n for n, v in self.verdicts().items() if v.truth in (Truth.PFALSE, Truth.FALSE))
             stopped = self._state.stopped
             return stopped._replace(owed=owed) if stopped is not None else Decision(True, "allow", owed=owed)
-
-    def allowed(self, tools: Sequence[str] | None = None) -> Allowed:
-        """Which tools (default: those that the rules name) could be called now with some arguments, and why the others
-        could not. A stopped guard allows none."""
-        return allowed(self._scene(), tools, self.stopped)
-
-    def repair(self, tool: str, args: Json = None) -> tuple[PlannedCall, ...] | None:
-        """The shortest calls after which this call is allowed: `()` if it is so now, None if there are none or none
-        were found. A stop is looked past. Only constraints that refuse count."""
-        return self.plan(tool, args).calls
-
-    def plan(self, tool: str, args: Json = None) -> Plan:
-        """`repair`, and where there is no plan, whether that is proved."""
-        return repair(self._scene(), Call(tool, hold({} if args is None else args)))
-
-    def owed(self) -> Owed:
-        """The constraints with an open obligation, and the shortest calls after which nothing is owed."""
-        return owed(self._scene())
-
-    def distance(self) -> int | None:
-        """How many calls away the nearest violation is: 1 if the next call can be one; None if none can come any more,
-        or none was found. What is owed at the end does not count."""
-        return distance(self._scene())
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""
@@ -238,24 +215,10 @@ class Guard:
         """What each constraint is worth now."""
         return {name: monitor.verdict for name, monitor in self.monitors().items()}
 
-    def monitors(self) -> dict[str, Monitor]:
-        """The monitor of each constraint."""
-        panel = self._state.panel
-        return {constraint.name: panel.monitor(place) for place, constraint in enumerate(self.constraints)}
-
     def status(self) -> dict[str, Json]:
         """The status dict that the reference documents for `get_constraint_status()`."""
         with self._lock:
             return status(self._state)
-
-    def _scene(self) -> Scene:
-        """What questions about what may follow are asked of."""
-        with self._lock:
-            state = self._state
-            step = max((call.step for call in state.calls if call.step is not None), default=0)
-            now = max(time.time(), state.latest)
-            ahead = Ahead(tuple(state.calls), tuple(state.messages), now, max(step, state.steps_before))
-            return Scene(self.constraints, self.severities, self.monitors(), ahead, self.limits.joint)
 
     def _call(
         self,
@@ -274,6 +237,8 @@ class Guard:
         return _new(Call, (tool, frozen, id, None if step is None else state.step(step), agent, start, None, None))
 
     def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
+        if not moved[1] and not moved[2]:
+            return ()
         return violations(self.constraints, self.severities, moved, position, step)
 
     def _answer(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from agentltl.constraints.constraint import Constraint
-from agentltl.constraints.monitor import Monitor
+from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import Call, Outcome, Position
 from agentltl.guard.guard import Guard
 from measure import workload
@@ -81,7 +81,7 @@ class GuardAt:
 
 
 class EngineAt:
-    """The monitors of some rules at a place of a run, without a guard. A sample is the seconds of one event for all of
+    """The panel of some rules at a place of a run, without a guard. A sample is the seconds of one event for all of
     them, started and settled, on prepared positions."""
 
     def __init__(self, rules: Sequence[str], history: int, source: Source = workload.call) -> None:
@@ -90,18 +90,20 @@ class EngineAt:
         started = [Position(Call(c.tool, c.args), i, done, ()) for i, c in enumerate(done)]
         settled = [Position(c, i, done, ()) for i, c in enumerate(done)]
         moves = list(zip(started, settled, strict=True))
-        self.monitors = _judge([Monitor.of(c.formula) for c in constraints(rules)], moves[:history])
+        self.panel = _judge(Panel.of([c.formula for c in constraints(rules)]), moves[:history])
         self.moves = moves[history:]
 
     def sample(self) -> float:
-        """The seconds of one event for all monitors."""
-        return sample(lambda: partial(_judge, self.monitors, self.moves)) / len(self.moves)
+        """The seconds of one event for all rules."""
+        return sample(lambda: partial(_judge, self.panel, self.moves)) / len(self.moves)
 
 
-def _judge(monitors: list[Monitor], moves: Sequence[tuple[Position, Position]]) -> list[Monitor]:
+def _judge(panel: Panel, moves: Sequence[tuple[Position, Position]]) -> Panel:
     for started, settled in moves:
-        monitors = [monitor.step(started) for monitor in monitors]
-        monitors = [monitor.settle(settled) for monitor in monitors]
-    if any(monitor.broken is not None for monitor in monitors):
-        raise RuntimeError("a rule is broken")
-    return monitors
+        panel, broken, failed = panel.step(started)
+        if broken or failed:
+            raise RuntimeError("a rule is broken")
+        panel, broken, failed = panel.settle(settled)
+        if broken or failed:
+            raise RuntimeError("a rule is broken")
+    return panel

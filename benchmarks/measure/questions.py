@@ -100,7 +100,7 @@ def linting(bench: Bench) -> Iterator[Row | NoRow]:
     work = "lint of 25 rules over 20 tools"
 
     def measure() -> list[Row]:
-        lint = find("agentltl.constraints.lint", "lint")
+        lint = find("agentltl.constraints", "lint")
         taken = []
         for _ in range(bench.rounds):
             rules = constraints(twenty_five(f"tool{next(FRESH)}"))

@@ -91,14 +91,17 @@ def _class(name: str, cls: type) -> Iterator[str]:
     if name in WITH_MODULE:
         about = inspect.cleandoc(import_module(cls.__module__).__doc__ or "").split("\n\n", 1)[1]
         yield f"\n{sentences(about)}\n"
-    members = [line for member in vars(cls) if not member.startswith("_") and (line := _member(cls, member))]
+    own = [c for c in cls.__mro__ if c is cls or (c.__module__.startswith("agentltl.") and c.__bases__ == (object,))]
+    own = [c for c in own if c is cls or c.__name__ not in agentltl.__all__]  # the others have a section of their own
+    named = dict.fromkeys(member for c in own for member in vars(c) if not member.startswith("_"))
+    members = [line for member in named if (line := _member(cls, member))]
     if members:
         yield "\n" + "".join(members)
 
 
 def _member(cls: type, name: str) -> str | None:
     """A method or a property that has a docstring, as an item of a list."""
-    raw = vars(cls)[name]
+    raw = inspect.getattr_static(cls, name)
     thing = raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw
     if isinstance(thing, property):
         return f"- `.{name}`: {first_paragraph(thing.__doc__)}\n" if thing.__doc__ else None

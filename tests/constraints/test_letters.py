@@ -15,13 +15,13 @@ from agentltl.constraints.letters import letters_of
 from agentltl.constraints.proposition import Atom
 from agentltl.constraints.scope import rule
 from agentltl.constraints.trace import NEVER
-from agentltl.constraints.value import Json
+from agentltl.constraints.value import Json, Opaque
 from agentltl.testing import random_formula
 
 FEATURES = frozenset({"future", "past", "counts", "conditions", "outcomes", "comparisons"})
 NUMBERS = (-1, 0, 0.5, 1, 1.5, 2, 2.5, 3, 99, 100, 101, 10**400, math.inf, math.nan)
 TEXTS = ("", "u", "v", "w", "t", "u\0", "ua", "0", "1", " 1", "1.0", "1.5", "2", "100", "1e2", "AMOUNT")
-VALUES: tuple[Json, ...] = (*NUMBERS, *TEXTS, True, False, None, [], [1], {"k": 1}, {})
+VALUES: tuple[Json, ...] = (*NUMBERS, *TEXTS, Opaque(object()), True, False, None, [], [1], {"k": 1}, {})
 
 
 def of(text: str) -> tuple[Atom, ...]:

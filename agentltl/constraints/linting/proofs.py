@@ -28,6 +28,10 @@ MOST_STARTS = 2
 """How many known traces are tried, the latest first."""
 
 
+LONG = 40
+"""How many calls a witness may have: of a longer one nobody learns anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Impossible:
     """Proved: no trace. `rules` are the numbers of rules from which it follows, none of which can be left out."""
@@ -103,6 +107,7 @@ class Proofs:
             [goal.aim for goal in asked],
             free={i for i, goal in enumerate(asked) if goal.free},
             cap=CAP,
+            deepest=LONG,
         )
         match found.answer:
             case Answer.YES:
@@ -127,7 +132,10 @@ class Proofs:
             monitors.append(monitor)
         free = {i for i, goal in enumerate(asked) if goal.free}
         ahead = Ahead(planned=start.calls)
-        return reach(monitors, [g.aim for g in asked], free=free, ahead=ahead, cap=SHORT).answer is Answer.YES
+        return (
+            reach(monitors, [g.aim for g in asked], free=free, ahead=ahead, cap=SHORT, deepest=LONG).answer
+            is Answer.YES
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,183 @@
+"""The engine of a rule that begins with quantifiers: the automaton of what they stand around, run for each value.
+
+Its state is a partition of all values by the states of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentltl.constraints import judgement as j
+from agentltl.constraints.automaton import Letter
+from agentltl.constraints.body import Body, Config, node_of
+from agentltl.constraints.letters import alike, literals
+from agentltl.constraints.limits import Limits
+from agentltl.constraints.partition import Partition, Value
+from agentltl.constraints.prefix import Prefix, RowReading
+from agentltl.constraints.proposition import Atom
+from agentltl.constraints.reach import Reach
+from agentltl.constraints.residual import FALSE, TRUE
+from agentltl.constraints.scope import Rule
+from agentltl.constraints.trace import Position
+from agentltl.constraints.value import Json, key
+from agentltl.constraints.verdict import Truth, Verdict
+from agentltl.errors import ConstraintError
+
+
+@dataclass(slots=True, eq=False)
+class ForEach:
+    """A rule that begins with quantifiers: its state is a partition of their values by the states of the body."""
+
+    rule: Rule
+    prefix: Prefix
+    body: Body
+    reading: RowReading
+    first: Partition
+    _literals: frozenset[object]
+    _alike: bool
+    _reaches: dict[Hashable, Reach] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rule: Rule, found: Prefix, limits: Limits) -> ForEach:
+        body = Body.of(rule, found.body, found.scope, limits)
+        atoms = body.automaton.atoms
+        same = alike(atoms, len(found.variables))
+        return cls(rule, found, body, RowReading(found, body.reading), Partition(body.first), literals(atoms), same)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from agentltl.constraints.engine import engine
+
+        return engine, (self.rule, self.body.automaton.limits)
+
+    def step(self, state: Partition, position: Position, forgive: bool = False) -> Partition:
+        after = self._step(state, position, False)
+        return self._forgiven(state, position) if forgive and self.false(after) else after
+
+    def _forgiven(self, state: Partition, position: Position) -> Partition:
+        """A broken `exists` is what its values leave, if any leaves something."""
+        after = self._step(state, position, True)
+        if self.prefix.kind == "forall":
+            return after
+        left = self._mapped(after, lambda _, config: self.body.changed(config, FALSE) if _true(config) else config)
+        return left if not self.false(left) else Partition(self.body.changed(self.body.first, TRUE))
+
+    def _step(self, state: Partition, position: Position, forgive: bool) -> Partition:
+        body = self.body
+        if body.timed:
+            body.on_time(state.other, position)
+        letter, rows = self.reading.read(position)
+        if not body.automaton.gauges and _stays(state, letter, rows):
+            return state
+        step = body.step
+        named = [(own, value, step(state.of(own), here, position, forgive)) for own, value, here in rows]
+        after = state.moved(lambda config: step(config, letter, position, forgive), named)
+        if after is not state and len(after.homes) > (most := body.automaton.limits.values):
+            raise ConstraintError(
+                f"more than {most} values are open at once in the rule {self.rule.formula}\n"
+                "raise `values` of the limits, or close values by a rule that ends what it begins"
+            )
+        return after
+
+    def running(self, state: Partition) -> bool:
+        return any(map(self.body.running, state.configs()))
+
+    def false(self, state: Partition) -> bool:
+        each = (node_of(config).false for config in state.configs())
+        return any(each) if self.prefix.kind == "forall" else all(each)
+
+    def final(self, state: Partition) -> bool:
+        return False if state.parts else node_of(state.other).settled
+
+    def dead(self, state: Partition) -> bool:
+        if self.prefix.kind == "exists":
+            return all(reach.dead(config) for reach, config in self._each(state))
+        if all(node_of(config).end == j.T for config in state.configs()):
+            return False
+        return any(reach.dead(config) for reach, config in self._each(state))
+
+    def revived(self, state: Partition) -> Partition:
+        if not self.dead(state):
+            return state
+        return self._mapped(state, lambda reach, config: reach.revived(config) if reach.dead(config) else config)
+
+    def _mapped(self, state: Partition, change: Callable[[Reach, Config], Config]) -> Partition:
+        """Every state changed, that of each value on its own."""
+        named = [
+            (own, value, change(self._reach(value), part.config))
+            for part in state.parts.values()
+            for own, value in part.values.items()
+        ]
+        return state.moved(lambda config: change(self._reach(None), config), named)
+
+    def verdict(self, state: Partition) -> Verdict:
+        """For `forall` the worst of its parts; `exact` where ending here, or one part alone, proves the rest."""
+        verdicts = [reach.verdict(config) for reach, config in self._each(state)]
+        forall = self.prefix.kind == "forall"
+        truth = (min if forall else max)(verdict.truth for verdict in verdicts)
+        if truth in (Truth.FALSE, Truth.TRUE):
+            return Verdict(truth, True)
+        # Ending here proves that a `forall` worth PTRUE can hold; that it can fail is proved by a part of which it is.
+        clear = truth is (Truth.PTRUE if forall else Truth.PFALSE)
+        final = Truth.TRUE if forall else Truth.FALSE
+        open_ = any(verdict.exact and verdict.truth is not final for verdict in verdicts)
+        return Verdict(truth, clear and open_)
+
+    def _each(self, state: Partition) -> list[tuple[Reach, Config]]:
+        """Each part once, with the future of its values; values that the rule itself names have one of their own."""
+        found = [(self._reach(None), state.other)]
+        for part in state.parts.values():
+            special = [part.values[own] for own in self._literals if own in part.values]
+            if len(special) < len(part.values):
+                found.append((self._reach(None), part.config))
+            found += [(self._reach(value), part.config) for value in special]
+        return found
+
+    def _reach(self, value: Value | None) -> Reach:
+        """What can still become of a value: for one that the rule does not name, the same as of any other."""
+        names = () if value is None else tuple(key(one) for one in value)
+        own = names if any(name in self._literals for name in names) else ()
+        reach = self._reaches.get(own)
+        if reach is None:
+            values = value if own and value is not None else tuple(f"\0{name}" for name in self.prefix.variables)
+            reach = Reach(self.body, dict(zip(self.prefix.variables, values, strict=True)))
+            if not self._alike:
+                reach.read = True
+            self._reaches[own] = reach
+        return reach
+
+    def name(self, state: Partition) -> Hashable:
+        parts = ((self.body.name(part.config), frozenset(part.values)) for part in state.parts.values())
+        return self.body.name(state.other), frozenset(parts)
+
+    def open_values(self, state: Partition) -> tuple[Json, ...]:
+        return tuple(value for part in state.parts.values() for row in part.values.values() for value in row)
+
+    def idle(self, state: Partition) -> bool:
+        return all(map(self.body.idle, state.configs()))
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        return self.body.automaton.atoms
+
+
+def _stays(state: Partition, letter: Letter, rows: Sequence[tuple[Hashable, Value, Letter]]) -> bool:
+    """Whether an event is known to leave every state as it is."""
+    other: Any = state.other
+    if other.ways.get(letter) is not other:
+        return False
+    for part in state.parts.values():
+        config: Any = part.config
+        if config.ways.get(letter) is not config:
+            return False
+    for own, _, here in rows:
+        config = state.of(own)
+        if config.ways.get(here) is not config:
+            return False
+    return True
+
+
+def _true(config: Config) -> bool:
+    node = node_of(config)
+    return node.settled and not node.false
