@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from smolagents.agents import ToolCallingAgent
+from smolagents.tools import validate_tool_arguments
 
 from agentltl.agents.stop import ConstraintStopError, RefusedCallError
-from agentltl.agents.ticket import CallName, Ready, Ticket, accepts, as_value, named, same
+from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, same
 from agentltl.constraints.value import as_text, hold
 from agentltl.guard.decision import Decision
 from agentltl.guard.guard import Guard
@@ -27,8 +28,8 @@ class GuardedExecution(ToolCallingAgent):
     def _substitute_state_variables(self, arguments: dict[str, Any] | str) -> dict[str, Any] | str:
         if isinstance(arguments, Ready):
             return arguments
-        substituted: dict[str, Any] | str = super()._substitute_state_variables(arguments)
-        return substituted
+        ready: dict[str, Any] | str = super()._substitute_state_variables(arguments) if self.state else arguments
+        return Ready(ready) if isinstance(ready, dict) else ready
 
     def execute_tool_call(self, tool_name: str, arguments: dict[str, Any] | str) -> Any:
         """Execute a tool or a managed agent as smolagents does.
@@ -47,9 +48,10 @@ class GuardedExecution(ToolCallingAgent):
             if not ticket.decision.allowed:
                 raise self._refused(ticket.decision)
         ticket.taken = True
-        self._require_unchanged(ticket, tool_name, ready)
+        if not ticket.holds(ready):
+            self._require_unchanged(ticket, tool_name, ready)
         try:
-            result = super().execute_tool_call(tool_name, Ready(ready) if isinstance(ready, dict) else ready)
+            result = super().execute_tool_call(tool_name, ready)
         except BaseException as error:
             self._settle(ticket, error=error)
             stop = error.__cause__
@@ -64,9 +66,20 @@ class GuardedExecution(ToolCallingAgent):
         raise stop
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
-        """The arguments by name, as the tool will get them; None for a call that the parent will not accept."""
-        tool = {**self.tools, **self.managed_agents}.get(name) if isinstance(name, str) else None
-        return named(tool, arguments) if tool is not None and accepts(tool, arguments) else None
+        """The arguments by name, as the tool will get them: a bare value stands under the tool's first input.
+
+        None for a call that the parent will not accept: its own error is what the model gets.
+        """
+        tool: Any = self.managed_agents.get(name, self.tools.get(name)) if isinstance(name, str) else None
+        if tool is None:
+            return None
+        try:
+            validate_tool_arguments(tool, arguments)
+        except Exception:
+            return None
+        if not isinstance(arguments, dict):
+            arguments = {next(iter(tool.inputs)): arguments}
+        return {name: as_value(value) for name, value in arguments.items()}
 
     def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
         """Judge the call as the tool will get it. A call that the parent will not accept is no event."""

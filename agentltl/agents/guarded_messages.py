@@ -7,14 +7,15 @@ A refusal is an observation, so the other calls of the message are not lost; a s
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from typing import Any
 
 from rich.panel import Panel
 from rich.text import Text
 from smolagents.agents import ToolOutput
 from smolagents.memory import ActionStep, ToolCall
-from smolagents.models import ChatMessage
+from smolagents.models import ChatMessage, ChatMessageToolCall
 from smolagents.utils import AgentError
 
 from agentltl.agents.execution import GuardedExecution
@@ -22,7 +23,7 @@ from agentltl.agents.judged import JudgedWave, with_words, words
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_memory import StepMemory
 from agentltl.agents.stop import ConstraintStopError
-from agentltl.agents.ticket import Ticket
+from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.waves import in_order, next_wave
 
 
@@ -36,34 +37,77 @@ class GuardedMessages(GuardedExecution):
 
         A refused call yields a `Refusal`. A stop raises once what came before it has finished and is in the step.
         """
-        if not chat_message.tool_calls:
-            yield from super().process_tool_calls(chat_message, memory_step)
-            return
+        match chat_message.tool_calls:
+            case None | []:
+                return super().process_tool_calls(chat_message, memory_step)
+            case [_]:
+                return self._alone(chat_message, memory_step)
+            case said:
+                return self._several(said, chat_message, memory_step)
+
+    def _several(
+        self, said: Sequence[ChatMessageToolCall], chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolCall | ToolOutput, None, None]:
+        """The calls of a message that has several, in waves."""
         calls: dict[str, ToolCall] = {}
-        for said in chat_message.tool_calls:
-            call = ToolCall(said.function.name, said.function.arguments, said.id)
+        for one in said:
+            call = ToolCall(one.function.name, one.function.arguments, one.id)
             yield call
             calls[call.id] = call  # of calls with one id smolagents runs the last
+        yield from self._carry_out(self._waves(calls.values(), memory_step.step_number), chat_message, memory_step)
+
+    def _alone(
+        self, chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolCall | ToolOutput, None, None]:
+        """The only call of a message. The parent announces, runs and remembers it; only while it runs, the ticket is on
+        its name. A refusal or an error is carried out as a wave of one call.
+        """
+        events: Generator[Any, None, None] = super().process_tool_calls(chat_message, memory_step)
+        call: ToolCall = next(events)
+        yield call
+        ticket = self._judged(call, memory_step.step_number)
+        wave: JudgedWave | None = None
+        if ticket.decision is None or ticket.decision.allowed:
+            name = call.name
+            call.name = CallName.of(name, ticket)
+            try:
+                output: ToolOutput = next(events)
+            except Exception as error:
+                wave = JudgedWave([(call, ticket)], error=error)
+            finally:
+                call.name = name
+        else:
+            wave = JudgedWave(refusals=[Refusal.of(call, ticket.decision)])
+        if wave is not None:
+            yield from self._carry_out([wave], chat_message, memory_step)
+            return
+        yield self._returned(output, ticket)
+        next(events, None)  # the step is written
+        stop = self._stop(None)
+        if stop is not None:
+            raise stop
+
+    def _carry_out(
+        self, waves: Iterable[JudgedWave], chat_message: ChatMessage, memory_step: ActionStep
+    ) -> Generator[ToolOutput, None, None]:
+        """Run the waves of a message, one after another. A wave that has an error already has run."""
         memory = StepMemory(memory_step)
         error: Exception | None = None
         untold: list[str] = []
         answers: list[ToolOutput] = []
         told = False  # the step is to show what happened, though the message does not come to its end
-        rest: Sequence[ToolCall] = in_order(calls.values())
         try:
-            while rest:
-                part, rest = next_wave(rest, lambda call: self._touches(call, memory_step.step_number))
-                wave = self._judge(part, memory_step.step_number)
+            for wave in waves:
                 memory.reach(wave.calls)
-                told = told or bool(rest or wave.refusals)
+                told = told or bool(not wave.last or wave.refusals)
                 for output in self._run_wave(wave, chat_message, memory_step):
                     memory.keep(output)
-                    if output.is_final_answer and rest:
+                    if output.is_final_answer and not wave.last:
                         answers.append(output)  # at an answer smolagents ends the message, and all calls are to run
                     else:
                         yield output
                 error, untold = error or wave.error, untold + wave.untold
-                stop = self._stop(wave)
+                stop = self._stop(wave.error)
                 if stop is not None:
                     told = True
                     if isinstance(error, AgentError) and error is not stop:
@@ -78,16 +122,22 @@ class GuardedMessages(GuardedExecution):
             raise
         memory.write()
 
+    def _waves(self, calls: Iterable[ToolCall], step: int) -> Iterator[JudgedWave]:
+        """The waves of a message; each is judged when the one before it is over."""
+        rest: Sequence[ToolCall] = in_order(calls)
+        while rest:
+            part, rest = next_wave(rest, lambda call: self._touches(call, step))
+            yield self._judge(part, step, last=not rest)
+
     def _touches(self, call: ToolCall, step: int) -> bool:
         arguments = self._accepted(call.name, self._substitute_state_variables(call.arguments or {}))
         return arguments is not None and self.guard.touches(str(call.name), arguments, step=step)
 
-    def _judge(self, calls: Sequence[ToolCall], step: int) -> JudgedWave:
+    def _judge(self, calls: Sequence[ToolCall], step: int, *, last: bool) -> JudgedWave:
         """Judge calls in their order, up to a stop."""
-        wave = JudgedWave()
+        wave = JudgedWave(last=last)
         for call in calls:
-            ticket = Ticket(call.id, step)
-            self._propose(ticket, call.name, self._substitute_state_variables(call.arguments or {}))
+            ticket = self._judged(call, step)
             if ticket.decision is None or ticket.decision.allowed:
                 wave.running.append((call, ticket))
             else:
@@ -96,12 +146,17 @@ class GuardedMessages(GuardedExecution):
                     break
         return wave
 
+    def _judged(self, call: ToolCall, step: int) -> Ticket:
+        ticket = Ticket(call.id, step)
+        self._propose(ticket, call.name, self._substitute_state_variables(call.arguments or {}))
+        return ticket
+
     def _run_wave(
         self, wave: JudgedWave, chat_message: ChatMessage, memory_step: ActionStep
     ) -> Generator[ToolOutput, None, None]:
         """Let the parent run what may run; the error of a call is kept in the wave."""
         tickets = {call.id: ticket for call, ticket in wave.running}
-        if tickets:
+        if tickets and wave.error is None:
             with closing(super().process_tool_calls(wave.message(chat_message), copy.copy(memory_step))) as events:
                 while True:
                     try:
@@ -129,13 +184,15 @@ class GuardedMessages(GuardedExecution):
         """What came of a call that gave an output, with what the constraints have to say of it."""
         if not ticket.outcomes:
             self._settle(ticket, result=output.output)
-        for text in words(ticket):
-            output.observation = f"{output.observation}\n{text}"
-            self.logger.log(Text(text))
+        for decision in ticket.outcomes:
+            if decision.feedback:
+                output.observation = f"{output.observation}\n{decision.feedback}"
+                self.logger.log(Text(decision.feedback))
         return output
 
-    def _stop(self, wave: JudgedWave) -> ConstraintStopError | None:
-        if isinstance(wave.error, ConstraintStopError):
-            return wave.error
+    def _stop(self, error: Exception | None) -> ConstraintStopError | None:
+        """What ends the run here, if anything does."""
+        if isinstance(error, ConstraintStopError):
+            return error
         decision = self.guard.stopped
         return None if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)

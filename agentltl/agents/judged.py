@@ -20,12 +20,14 @@ _Error = TypeVar("_Error", bound=Exception)
 @dataclass(slots=True)
 class JudgedWave:
     """`running` are the calls that are handed to smolagents, with their tickets; `error` is that of a call; `untold` is
-    what the constraints have to say of the outcomes of calls that gave no output to say it in."""
+    what the constraints have to say of the outcomes of calls that gave no output to say it in; `last`: no other wave of
+    the message comes after it."""
 
     running: list[tuple[ToolCall, Ticket]] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     error: Exception | None = None
     untold: list[str] = field(default_factory=list)
+    last: bool = True
 
     @property
     def calls(self) -> Iterable[ToolCall]:
@@ -52,7 +54,7 @@ class JudgedWave:
 
 def words(ticket: Ticket) -> list[str]:
     """What the model is to hear of a call that has run: its outcome broke a constraint."""
-    return [decision.feedback for decision in ticket.outcomes if decision.action in ("block", "stop")]
+    return [decision.feedback for decision in ticket.outcomes if decision.feedback]
 
 
 def with_words(error: _Error, untold: list[str]) -> _Error:

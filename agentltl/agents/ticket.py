@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smolagents.agent_types import AgentText, AgentType
-from smolagents.tools import validate_tool_arguments
 
 from agentltl.constraints.value import Json, Opaque
 from agentltl.guard.decision import Decision
@@ -30,6 +29,16 @@ class Ticket:
     args: Json = None
     outcomes: list[Decision] = field(default_factory=list)
     taken: bool = False
+
+    def holds(self, arguments: object) -> bool:
+        """Are these the very values that were judged? Those that could change were copied for that, and never are."""
+        args = self.args
+        if not isinstance(arguments, dict) or not isinstance(args, dict) or len(arguments) != len(args):
+            return False
+        for name, value in arguments.items():  # noqa: SIM110  every call passes here, and a generator costs twice as much
+            if args.get(name, args) is not value:
+                return False
+        return True
 
     def again(self) -> Ticket:
         """A ticket for one more run of the same call, which is a call of its own."""
@@ -54,22 +63,6 @@ class CallName(str):
 
 class Ready(dict[str, Any]):
     """Arguments whose state variables have been replaced; they are not replaced a second time."""
-
-
-def accepts(tool: object, arguments: object) -> bool:
-    """Would smolagents run the tool on these arguments? Else its own error is what the model gets."""
-    try:
-        validate_tool_arguments(tool, arguments)  # type: ignore[arg-type]
-    except Exception:
-        return False
-    return True
-
-
-def named(tool: object, arguments: object) -> dict[str, object]:
-    """Arguments under their names: a bare value stands under the tool's first input."""
-    if not isinstance(arguments, dict):
-        arguments = {next(iter(tool.inputs)): arguments}  # type: ignore[attr-defined]
-    return {name: as_value(value) for name, value in arguments.items()}
 
 
 def as_value(value: object) -> object:

@@ -16,6 +16,7 @@ from smolagents.default_tools import TOOL_MAPPING
 from smolagents.models import Model
 from smolagents.tools import Tool
 
+from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.copied import shared
 from agentltl.agents.guarded_messages import GuardedMessages
 from agentltl.agents.nested import nested
@@ -74,6 +75,10 @@ class ToolCallingAgentWithConstraints(GuardedMessages):
         self._severities = {name: ConstraintSeverity.of(s) for name, s in (constraint_severities or {}).items()}
         self._default_severity = ConstraintSeverity.of(default_severity)
         self.guard = Guard(constraints, self._severities, self._default_severity)
+
+    def _setup_step_callbacks(self, step_callbacks: Any) -> None:
+        super()._setup_step_callbacks(step_callbacks)  # type: ignore[no-untyped-call]
+        self.step_callbacks = Callbacks(self.step_callbacks)
 
     def _setup_tools(self, tools: list[Tool], add_base_tools: bool) -> None:
         super()._setup_tools(tools, add_base_tools)  # type: ignore[no-untyped-call]

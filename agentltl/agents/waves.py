@@ -19,6 +19,6 @@ def in_order(calls: Iterable[ToolCall]) -> list[ToolCall]:
 def next_wave(
     calls: Sequence[ToolCall], touches: Callable[[ToolCall], bool]
 ) -> tuple[Sequence[ToolCall], Sequence[ToolCall]]:
-    """The next wave, and the calls that come after it."""
-    end = next((number for number, call in enumerate(calls, 1) if touches(call)), len(calls))
+    """The next wave, and the calls that come after it. The last call ends a wave whatever it touches."""
+    end = next((number for number, call in enumerate(calls[:-1], 1) if touches(call)), len(calls))
     return calls[:end], calls[end:]

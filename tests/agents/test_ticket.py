@@ -45,3 +45,21 @@ def test_a_second_run_of_a_call_is_a_call_of_its_own() -> None:
     second = first.again()
     assert (second.id, second.step, second.decision, second.taken) == ("i", 1, None, False)
     assert second.outcomes is first.outcomes
+
+
+LIST = [1]
+
+
+@pytest.mark.parametrize(
+    ("judged", "arguments", "holds"),
+    [
+        *[({}, {}, True), ({"a": 1, "b": "x"}, {"b": "x", "a": 1}, True), ({"a": None}, {"a": None}, True)],
+        *[({"a": 1}, {"a": True}, False), ({"a": 1}, {"a": 1.0}, False), ({"a": 1}, {"a": 1, "b": 1}, False)],
+        *[({"a": None}, {"b": None}, False), ({"a": 1}, {"b": 1}, False), ({"a": 1}, {}, False)],
+        *[({"a": LIST}, {"a": LIST}, False), ({"a": PICTURE}, {"a": PICTURE}, False)],
+        *[({"a": 1}, "a", False), ({"a": 1}, None, False), (None, {}, False)],
+    ],
+)
+def test_a_ticket_holds_the_very_values_that_were_judged(judged: Any, arguments: Any, holds: bool) -> None:
+    """A list could have changed, so it is never known by being the same object."""
+    assert Ticket(args=freeze(judged)).holds(arguments) is holds

@@ -481,6 +481,25 @@ def test_what_is_judged_is_what_runs(guarded: Any) -> None:
     assert got(free, "read") == ["changed"]
 
 
+class Growing(ToolCallingAgentWithConstraints):
+    def execute_tool_call(self, tool_name: str, arguments: Any) -> Any:
+        if tool_name == "read":
+            arguments["text"].append(2)
+        return super().execute_tool_call(tool_name, arguments)
+
+
+class Swapping(ToolCallingAgentWithConstraints):
+    def execute_tool_call(self, tool_name: str, arguments: Any) -> Any:
+        return super().execute_tool_call(tool_name, {"text": True} if tool_name == "read" else arguments)
+
+
+@pytest.mark.parametrize(("agent_class", "text"), [(Growing, [1]), (Swapping, 1)])
+def test_arguments_that_change_in_place_or_in_type_alone_do_not_run(agent_class: type, text: Any, guarded: Any) -> None:
+    seen = guarded([("read", {"text": text}), end()], rule("never(write)"), agent_class=agent_class)
+    assert got(seen, "read") == []
+    assert "changed since" in str(seen.steps[0].error)
+
+
 class Mangling(ToolCallingAgentWithConstraints):
     def execute_tool_call(self, tool_name: str, arguments: Any) -> Any:
         return super().execute_tool_call(tool_name, "mangled")
@@ -544,6 +563,17 @@ def test_names_are_plain_text_for_everyone_else(guarded: Any) -> None:
     names += [type(event.tool_call.name) for event in seen.events if isinstance(event, ToolOutput)]
     names += [type(call.tool) for call in seen.agent.guard.trace.calls]
     assert set(names) == {str}
+
+
+@pytest.mark.parametrize("call", [("read", A), ("read", {"text": "fail"}), ("write", A), ("nothing", {})])
+def test_the_only_call_of_a_message_is_announced_run_and_remembered_as_one_object(call: Any, guarded: Any) -> None:
+    seen = guarded([call, end()], rule("never(write)", "PERSISTENT_BLOCK"), stream=True)
+    announced = next(event for event in seen.events if isinstance(event, ToolCall))
+    assert type(announced.name) is str
+    assert all(made is announced for made in seen.steps[0].tool_calls or ())
+    outputs = [event for event in seen.events if isinstance(event, ToolOutput) and event.id == announced.id]
+    assert all(output.tool_call is announced for output in outputs)
+    assert bool(outputs) == bool(seen.steps[0].tool_calls) == (seen.steps[0].error is None)
 
 
 def test_a_name_that_is_no_text_is_the_bases_error(echo: Any) -> None:
