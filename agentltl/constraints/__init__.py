@@ -9,14 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentltl.constraints.batch import Batch as Batch
+    from agentltl.constraints.batch import encode as encode
+    from agentltl.constraints.batch import verify_batch as verify_batch
     from agentltl.constraints.compare import Var as Var
     from agentltl.constraints.constraint import Constraint as Constraint
     from agentltl.constraints.constructors import *  # noqa: F403
     from agentltl.constraints.formula import Formula as Formula
+    from agentltl.constraints.judging import TraceResult as TraceResult
     from agentltl.constraints.limits import Limits as Limits
     from agentltl.constraints.linting.finding import Finding as Finding
     from agentltl.constraints.linting.finding import FindingKind as FindingKind
     from agentltl.constraints.linting.lint import lint as lint
+    from agentltl.constraints.many import verify_many as verify_many
     from agentltl.constraints.monitor import Monitor as Monitor
     from agentltl.constraints.pattern_constructors import *  # noqa: F403
     from agentltl.constraints.predicates import register_domain as register_domain
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from agentltl.constraints.rule_file import RuleFile as RuleFile
     from agentltl.constraints.rule_file import load_rules as load_rules
     from agentltl.constraints.semantics import holds as holds
+    from agentltl.constraints.stream import Breach as Breach
+    from agentltl.constraints.stream import judge_stream as judge_stream
     from agentltl.constraints.text import parse as parse
     from agentltl.constraints.trace import Call as Call
     from agentltl.constraints.trace import Message as Message
@@ -42,7 +49,11 @@ _HOMES = {
         "Not", "Once", "Or", "Predicate", "Previous", "Release", "Since", "StrongRelease", "StrongTriggered",
         "Triggered", "Until", "WeakNext", "WeakPrevious", "WeakSince", "WeakUntil",
     ),
+    "batch": ("Batch", "encode", "verify_batch"),
     "formula": ("Formula",),
+    "judging": ("TraceResult",),
+    "many": ("verify_many",),
+    "stream": ("Breach", "judge_stream"),
     "limits": ("Limits",),
     "linting.finding": ("Finding", "FindingKind"),
     "linting.lint": ("lint",),

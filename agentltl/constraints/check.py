@@ -6,13 +6,15 @@ the end is a breach there.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 from agentltl.constraints.constraint import Constraint
+from agentltl.constraints.course import course
 from agentltl.constraints.formula import Formula
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.trace import Trace
 from agentltl.constraints.verdict import Truth
+from agentltl.constraints.walk import Walk, looking
 from agentltl.errors import TraceError
 
 
@@ -32,27 +34,22 @@ def violations(constraint: Constraint, trace: Trace) -> list[int]:
 
 def breaches(formula: Formula, trace: Trace) -> Iterator[int]:
     """As `violations`, one after another, for a formula."""
-    ended = trace.finished()
-    monitor = Monitor.of(formula)
-    never = monitor.verdict.truth is Truth.FALSE  # no call is to blame
-    monitor = yield from _newly_false(monitor.forgive() if never else monitor, ended)
-    if never or monitor.verdict.truth < Truth.PTRUE:
+    walk = Walk(course((formula,)))
+    for index, _ in walk.breaches(trace.calls, looking(trace)):
+        yield index
+    if walk.owed:
         yield len(trace)
 
 
 def newly_false(formula: Formula, trace: Trace) -> Iterator[int]:
     """The calls of a trace that goes on at which a rule becomes false, each breach forgiven."""
-    yield from _newly_false(Monitor.of(formula), trace)
-
-
-def _newly_false(monitor: Monitor, trace: Trace) -> Generator[int, None, Monitor]:
+    monitor = Monitor.of(formula)
     for position in trace.positions(monitor.rule.hidden):
         before = monitor.verdict.truth
         monitor = monitor.step(position)
         if monitor.verdict.truth is Truth.FALSE and before is not Truth.FALSE:
             yield position.index
             monitor = monitor.forgive()
-    return monitor
 
 
 def naming(constraint: Constraint, error: TraceError) -> TraceError:

@@ -147,6 +147,10 @@ class ForEach:
             self._reaches[own] = reach
         return reach
 
+    def hopeless(self, config: Config, value: Value | None) -> bool:
+        """Whether a value in this state (None: any that the rule does not name) is lost, whatever follows."""
+        return self._reach(value).dead(config)
+
     def name(self, state: Partition) -> Hashable:
         parts = ((self.body.name(part.config), frozenset(part.values)) for part in state.parts.values())
         return self.body.name(state.other), frozenset(parts)

@@ -90,6 +90,15 @@ class RowReading:
             plan.letters[way] = letters
         return letters[0], ((own, row, letters[1]),)
 
+    def argument(self, tool: str) -> str | None:
+        """The one argument of a tool's calls that names the value, where nothing else is asked of them but how they
+        settled."""
+        places = (self._plans.get(tool) or self._plan(tool)).places
+        if places is None or len(places) != 1 or not places[0].steps:
+            return None
+        (step,) = places[0].steps
+        return step.name if isinstance(step, Key) else None
+
     def _general(self, position: Position, plan: Plan) -> tuple[Letter, list[tuple[Hashable, Row, Letter]]]:
         variables = self.prefix.variables
         found: dict[Hashable, Row] = {}

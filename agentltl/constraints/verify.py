@@ -49,7 +49,7 @@ def verify_trace(
     """
     trace = metrics if isinstance(metrics, Trace) else _trace_of(metrics)
     rules = constraints_of(constraints)
-    weights = _weights(rules, weight_overrides or {})
+    weights = weights_of(rules, weight_overrides or {})
     records: list[dict[str, Json]] = []
     for constraint in rules:
         try:
@@ -66,11 +66,11 @@ def verify_trace(
             }
         )
     meant = [record for record, rule in zip(records, rules, strict=True) if rule.applies(trace)]
-    score = _score(meant)
+    score, label = scored(meant)
     passed_all = all(record["passed"] for record in records)
     return {
-        "compliance_score": round(float(score), 6),
-        "compliance_label": "FULL" if score == 1 else "VIOLATION" if score == 0 else "PARTIAL",
+        "compliance_score": score,
+        "compliance_label": label,
         "details": full_compliance_detail if passed_all else _details(records, rules, trace),
         "tool_sequence": trace.events,
         "constraints": records,
@@ -87,7 +87,8 @@ def _trace_of(metrics: object) -> Trace:
     return Trace.from_metrics(inner if "tool_calls" not in metrics and isinstance(inner, Mapping) else metrics)
 
 
-def _weights(constraints: Sequence[Constraint], overrides: Mapping[str, float]) -> dict[str, float]:
+def weights_of(constraints: Sequence[Constraint], overrides: Mapping[str, float]) -> dict[str, float]:
+    """The weight of each constraint, by name; a `ConstraintError` for one that makes no sense or is nobody's."""
     weights = {constraint.name: constraint.weight for constraint in constraints}
     for name, weight in overrides.items():
         if name not in weights:
@@ -111,6 +112,12 @@ def _judge(constraint: Constraint, trace: Trace, partial: bool) -> tuple[bool, s
         return passed, explain_judged(formula, trace, False, first)
     first = next(breaches(formula, trace), None)
     return first is None, explain_judged(formula, trace, True, first)
+
+
+def scored(records: Sequence[Mapping[str, Json]]) -> tuple[float, str]:
+    """The score and the label of records with `weight` and `passed`, those of the constraints that are meant."""
+    score = _score(records)
+    return round(float(score), 6), "FULL" if score == 1 else "VIOLATION" if score == 0 else "PARTIAL"
 
 
 def _score(records: Sequence[Mapping[str, Json]]) -> Fraction:

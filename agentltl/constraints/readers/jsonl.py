@@ -10,9 +10,9 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from agentltl.constraints.readers.fields import quoted
 from agentltl.constraints.readers.record import is_chat, trace_of
@@ -48,7 +48,8 @@ class Reading:
 
     The source is a path (what is packed with gzip is unpacked, `.json` is one document), an open file, or lines.
     A trace without an `id` has the number of its line (of its entry, in a document) as text. `unread` lists what was no
-    trace as (place, problem), complete once the iteration has ended; a new iteration begins it anew.
+    trace as (place, problem), complete once the iteration has ended; a new iteration begins it anew. `broken` is the
+    last of them where the source could not be read to its end.
     A file that cannot be opened is a `TraceError`.
     """
 
@@ -58,10 +59,10 @@ class Reading:
             raise TraceError(f"{quoted(source)} is no source of traces\npass a path, an open file, or a list of lines")
         self._source = cast("str | os.PathLike[str] | Iterable[object]", source)
         self.unread: list[tuple[str, str]] = []
+        self.broken: tuple[tuple[str, str], ...] = ()
 
     def __iter__(self) -> Iterator[Trace]:
-        self.unread.clear()
-        for item in self._items():
+        for item in self.records():
             try:
                 trace = trace_of(parse(item.value) if item.raw else item.value)
             except TraceError as error:
@@ -69,7 +70,10 @@ class Reading:
             else:
                 yield trace if trace.id is not None else replace(trace, id=str(item.number))
 
-    def _items(self) -> Iterator[_Item]:
+    def records(self) -> Iterator[Record]:
+        """What may be a trace, one after another, not yet looked at."""
+        self.unread.clear()
+        self.broken = ()
         read = 0
         try:
             for item in _file(self._source) if isinstance(self._source, (str, os.PathLike)) else _lines(self._source):
@@ -77,11 +81,11 @@ class Reading:
                 yield item
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             place = f"after line {read}" if read else "the file"
-            self.unread.append((place, f"the file cannot be read on: {error}\nwrite or fetch it anew"))
+            self.broken = ((place, f"the file cannot be read on: {error}\nwrite or fetch it anew"),)
+            self.unread += self.broken
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class Record(NamedTuple):
     """What may be a trace, and where it stands; `raw` is not yet parsed."""
 
     place: str
@@ -90,7 +94,7 @@ class _Item:
     raw: bool
 
 
-def _file(path: str | os.PathLike[str]) -> Iterator[_Item]:
+def _file(path: str | os.PathLike[str]) -> Iterator[Record]:
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below; only the opening is tried here
     except OSError as error:
@@ -103,14 +107,14 @@ def _file(path: str | os.PathLike[str]) -> Iterator[_Item]:
         yield from _document(stream.read()) if suffix.lower() == ".json" else _lines(stream)
 
 
-def _lines(lines: Iterable[object]) -> Iterator[_Item]:
+def _lines(lines: Iterable[object]) -> Iterator[Record]:
     for number, line in enumerate(lines, 1):
         raw = isinstance(line, (str, bytes, bytearray))
-        if not isinstance(line, (str, bytes, bytearray)) or line.strip():
-            yield _Item(f"line {number}", number, line, raw)
+        if not raw or line.strip():  # type: ignore[attr-defined]
+            yield Record(f"line {number}", number, line, raw)
 
 
-def _document(content: bytes) -> Iterator[_Item]:
+def _document(content: bytes) -> Iterator[Record]:
     """The entries of a document; many files named `.json` hold a trace a line, and are read so."""
     try:
         value = parse(content)
@@ -120,13 +124,13 @@ def _document(content: bytes) -> Iterator[_Item]:
         try:
             parse(first)
         except TraceError:
-            yield _Item("the file", 1, content, True)
+            yield Record("the file", 1, content, True)
             return
         yield from _lines(lines)
         return
     many = isinstance(value, list) and not (value and is_chat(value))
     for number, entry in enumerate(value if many else [value], 1):
-        yield _Item(f"entry {number}", number, entry, False)
+        yield Record(f"entry {number}", number, entry, False)
 
 
 def parse(raw: str | bytes | bytearray) -> Json:

@@ -38,14 +38,15 @@ def from_metrics(metrics: Mapping[str, Json]) -> Trace:
     calls = []
     for i, entry in enumerate(entries):
         with at(f"`tool_calls[{i}]`"):
-            calls.append(_call(mapping(entry, "tool call"), steps))
-    messages = _messages(metrics["user_messages"]) if metrics.get("user_messages") is not None else steps.task()
+            calls.append(call_of(mapping(entry, "tool call"), steps))
+    messages = messages_of(metrics["user_messages"]) if metrics.get("user_messages") is not None else steps.task()
     with at("the fields"):
         fields = rest(metrics, "id", "tool_calls", "steps", "user_messages", "messages")
     return Trace(tuple(calls), messages, identity(metrics, "id"), fields)
 
 
-def _call(entry: Mapping[str, Json], steps: _Steps) -> Call:
+def call_of(entry: Mapping[str, Json], steps: _Steps) -> Call:
+    """The call of an entry; those before it have been looked up in `steps`."""
     step = steps.find(whole(entry, "step"))
     start = seconds(given(entry, "start_time", "start"))
     end = seconds(given(entry, "end_time", "end"))
@@ -65,7 +66,8 @@ def _call(entry: Mapping[str, Json], steps: _Steps) -> Call:
     )
 
 
-def _messages(entries: object) -> tuple[Message, ...]:
+def messages_of(entries: object) -> tuple[Message, ...]:
+    """The messages of a list `user_messages`."""
     if not isinstance(entries, (list, tuple)):
         raise TraceError(f"`user_messages` is {quoted(entries)} and no list\nwrite a list, empty for no message")
     messages = []
@@ -115,3 +117,7 @@ class _Steps:
             if isinstance(task, str):
                 return (Message(task),)
         return None
+
+
+NO_STEPS = _Steps(None)
+"""For calls of a run that records no steps."""
