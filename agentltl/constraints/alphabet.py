@@ -115,7 +115,7 @@ def _tried(atoms: Sequence[Called], values: Sequence[Json]) -> tuple[Json, ...]:
         return (ANY,)
     found = {key(v): v for v in values}
     for condition in (c for atom in atoms for c in (*atom.args, *atom.outcome)):
-        if len(found) < MOST_VALUES and isinstance(condition, Compare) and condition.op in ("=", "in"):
+        if len(found) < MOST_VALUES and isinstance(condition, Compare) and condition.op in ("=", "in", "!=", "not in"):
             found.update((k, v) for v in leaves([condition], ()) if (k := key(v)) is not None)
     found.setdefault(ANY, ANY)
     return tuple(found.values())

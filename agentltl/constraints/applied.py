@@ -18,10 +18,11 @@ from agentltl.constraints.formula import Apply, Proposition
 from agentltl.constraints.future import future
 from agentltl.constraints.here import Here, Seen
 from agentltl.constraints.late import knowing
+from agentltl.constraints.limits import DEFAULT, Limits, too_many
 from agentltl.constraints.operators import AT
 from agentltl.constraints.path import Env
 from agentltl.constraints.proposition import Atom, Called
-from agentltl.constraints.registers import Registers
+from agentltl.constraints.registers import Partition, Registers
 from agentltl.constraints.residual import FALSE, TRUE, Parts, Residual
 from agentltl.constraints.scope import Rule, Scope
 from agentltl.constraints.state import State
@@ -35,12 +36,12 @@ from agentltl.errors import TraceError
 class Applied:
     """An engine whose state is what is owed and what is remembered."""
 
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
+    def __init__(self, rule: Rule, limits: Limits = DEFAULT) -> None:
+        self.rule, self.limits = rule, limits
         self.first = State.first(rule)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Applied, (self.rule,)
+        return Applied, (self.rule, self.limits)
 
     def step(self, state: State, position: Position, forgive: bool = False) -> State:
         now = _on_time(self.rule, state, position)
@@ -53,6 +54,8 @@ class Applied:
         residual = forgiven(here, state.residual) if forgive else here.progress(state.residual)
         done = residual is TRUE or residual is FALSE
         registers = state.registers if done else here.after
+        if (values := sum(map(_held, registers.partitions.values()))) > self.limits.values:
+            raise too_many(values, self.rule.formula)
         return replace(
             state,
             residual=residual,
@@ -106,6 +109,11 @@ class Applied:
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
         return propositions(self.rule.normal, self.rule.scope)
+
+
+def _held(partition: Partition) -> int:
+    """How many values have registers of their own."""
+    return sum(map(len, partition.groups.values()))
 
 
 def _open(residual: Residual) -> Iterator[Json]:

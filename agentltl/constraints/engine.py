@@ -61,9 +61,13 @@ class Engine(Protocol):
         """Whether an event that no proposition of the rule names leaves the state as it is."""
 
 
-@lru_cache(maxsize=4096)
 def engine(rule: Rule, limits: Limits = DEFAULT) -> Engine:
     """How the state of a rule moves, shared by all its monitors in the process."""
+    return _engine(rule, limits)
+
+
+@lru_cache(maxsize=4096)
+def _engine(rule: Rule, limits: Limits) -> Engine:
     if numberable(rule.normal, rule.scope):
         return Whole.of(rule, limits)
     found = prefix(rule)
@@ -71,4 +75,4 @@ def engine(rule: Rule, limits: Limits = DEFAULT) -> Engine:
         return ForEach.of(rule, found, limits)
     from agentltl.constraints.applied import Applied
 
-    return Applied(rule)
+    return Applied(rule, limits)

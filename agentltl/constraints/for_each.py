@@ -13,7 +13,7 @@ from agentltl.constraints import judgement as j
 from agentltl.constraints.automaton import Letter
 from agentltl.constraints.body import Body, Config, node_of
 from agentltl.constraints.letters import alike, literals
-from agentltl.constraints.limits import Limits
+from agentltl.constraints.limits import Limits, too_many
 from agentltl.constraints.partition import Partition, Value
 from agentltl.constraints.prefix import Prefix, RowReading
 from agentltl.constraints.proposition import Atom
@@ -23,7 +23,6 @@ from agentltl.constraints.scope import Rule
 from agentltl.constraints.trace import Position
 from agentltl.constraints.value import Json, key
 from agentltl.constraints.verdict import Truth, Verdict
-from agentltl.errors import ConstraintError
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +34,7 @@ class ForEach:
     body: Body
     reading: RowReading
     first: Partition
-    _literals: frozenset[object]
+    _literals: dict[Hashable, Value]
     _alike: bool
     _reaches: dict[Hashable, Reach] = field(default_factory=dict)
 
@@ -44,7 +43,10 @@ class ForEach:
         body = Body.of(rule, found.body, found.scope, limits)
         atoms = body.automaton.atoms
         same = alike(atoms, len(found.variables))
-        return cls(rule, found, body, RowReading(found, body.reading), Partition(body.first), literals(atoms), same)
+        own: dict[Hashable, Value] = {}  # with several variables, no literal is in a row
+        if len(found.variables) == 1:
+            own = {name: (value,) for name, value in literals(atoms).items()}
+        return cls(rule, found, body, RowReading(found, body.reading), Partition(body.first), own, same)
 
     def __reduce__(self) -> tuple[object, ...]:
         from agentltl.constraints.engine import engine
@@ -73,11 +75,8 @@ class ForEach:
         step = body.step
         named = [(own, value, step(state.of(own), here, position, forgive)) for own, value, here in rows]
         after = state.moved(lambda config: step(config, letter, position, forgive), named)
-        if after is not state and len(after.homes) > (most := body.automaton.limits.values):
-            raise ConstraintError(
-                f"more than {most} values are open at once in the rule {self.rule.formula}\n"
-                "raise `values` of the limits, or close values by a rule that ends what it begins"
-            )
+        if after is not state and len(after.homes) > body.automaton.limits.values:
+            raise too_many(len(after.homes), self.rule.formula)
         return after
 
     def running(self, state: Partition) -> bool:
@@ -125,8 +124,10 @@ class ForEach:
         return Verdict(truth, clear and open_)
 
     def _each(self, state: Partition) -> list[tuple[Reach, Config]]:
-        """Each part once, with the future of its values; values that the rule itself names have one of their own."""
+        """Each part once, with the future of its values; values that the rule itself names have one of their own,
+        though no event has named them yet."""
         found = [(self._reach(None), state.other)]
+        found += [(self._reach(value), state.other) for own, value in self._literals.items() if own not in state.homes]
         for part in state.parts.values():
             special = [part.values[own] for own in self._literals if own in part.values]
             if len(special) < len(part.values):

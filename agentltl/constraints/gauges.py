@@ -13,6 +13,8 @@ from functools import cached_property
 from math import floor
 from typing import NamedTuple, cast
 
+from immutables import Map
+
 from agentltl.constraints import judgement as j
 from agentltl.constraints.formula import Apply, Formula, Limit, Quantified, Window
 from agentltl.constraints.operators import AT, COUNT, SUM
@@ -29,26 +31,44 @@ class Mark(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The events of a window that matter, the oldest first, and what they count together."""
+    """The events of a window that matter, each under its number, and what they count together.
 
-    queue: tuple[Mark, ...] = ()
+    The oldest is `first`, and the next will be `next`; the map is persistent, so a long window is not copied.
+    """
+
+    queue: Map[int, Mark] = Map()
+    first: int = 0
+    next: int = 0
     total: Tally = Tally()
+
+    def events(self) -> Iterator[Mark]:
+        """The oldest first."""
+        return (self.queue[number] for number in range(self.first, self.next))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.next - self.first
 
     def add(self, mark: Mark) -> Marks:
         """With one more event."""
-        return Marks((*self.queue, mark), self.total.add(mark.judged, mark.amount))
+        total = self.total.add(mark.judged, mark.amount)
+        return Marks(self.queue.set(self.next, mark), self.first, self.next + 1, total)
 
     def without(self, number: int) -> Marks:
         """Without the oldest ones."""
         total: Tally | None = self.total
-        for mark in self.queue[:number]:
+        queue, first = self.queue, self.first + number
+        for gone in range(self.first, first):
+            mark = queue[gone]
             total = None if total is None else total.less(mark.judged, mark.amount)
-        kept = self.queue[number:]
+            queue = queue.delete(gone)
+        kept = Marks(queue, first, self.next, Tally() if total is None else total)
         if total is None:
-            total = Tally()
-            for mark in kept:
-                total = total.add(mark.judged, mark.amount)
-        return Marks(kept, total)
+            for mark in kept.events():
+                total = (total or Tally()).add(mark.judged, mark.amount)
+            kept = kept._replace(total=total or Tally())
+        return kept
 
 
 Register = Tally | Marks
@@ -108,8 +128,8 @@ class Gauge:
         """With one more event, judged so far."""
         if isinstance(register, Tally):
             return register.add(judged, much)
-        expired, queue, reach = 0, register.queue, self.reach
-        while expired < len(queue) and now - queue[expired].at > reach:
+        expired, reach = 0, self.reach
+        while expired < register.size and now - register.queue[register.first + expired].at > reach:
             expired += 1
         kept = register.without(expired) if expired else register
         if self.node.op.shape != "tally":
@@ -124,10 +144,10 @@ class Gauge:
 
     def _shortened(self, marks: Marks) -> Marks:
         """Without the oldest events that count beyond the limit, where all are certain."""
-        if self.node.op is COUNT and self.enough is not None and len(marks.queue) > self.enough:
+        if self.node.op is COUNT and self.enough is not None and marks.size > self.enough:
             total = marks.total
             if not total.high and not total.running_high:
-                return marks.without(len(marks.queue) - self.enough)
+                return marks.without(marks.size - self.enough)
         return marks
 
     @cached_property
@@ -149,13 +169,13 @@ class Gauge:
         if self.node.op.shape == "tally":
             total = register if isinstance(register, Tally) else register.total
             return total.judge(cast(Limit, self.node.detail))[0]
-        sides = [mark.judged[0] for mark in cast(Marks, register).queue]
+        sides = [mark.judged[0] for mark in cast(Marks, register).events()]
         return min(sides, default=j.T) if self.node.op.edge else max(sides, default=j.F)
 
     def running(self, register: Register) -> bool:
         """Whether it rests on a call that still runs."""
         if isinstance(register, Marks) and self.node.op.shape != "tally":
-            return any(j.U in mark.judged for mark in register.queue)
+            return any(j.U in mark.judged for mark in register.events())
         total = register if isinstance(register, Tally) else register.total
         return bool(total.running_low or total.running_high or total.risk)
 
@@ -163,7 +183,7 @@ class Gauge:
         """What of a register still matters: equal names have equal futures."""
         if isinstance(register, Tally):
             return saturated(register, cast(Limit, self.node.detail)) if self.node.op is COUNT else register
-        return tuple((now - mark.at, mark.judged, mark.amount) for mark in register.queue)
+        return tuple((now - mark.at, mark.judged, mark.amount) for mark in register.events())
 
 
 def saturated(tally: Tally, limit: Limit) -> Tally:

@@ -44,13 +44,14 @@ class Found:
     """An answer; `calls` is a shortest continuation if it is YES.
 
     `rules` are the numbers of the rules that were searched together: if it is NO, these alone admit no continuation.
-    `capped`: the cap was reached.
+    `capped`: the cap was reached. `complete`: the calls tried are all that matter, so none is shorter.
     """
 
     answer: Answer
     calls: tuple[Call, ...] = ()
     rules: tuple[int, ...] = ()
     capped: bool = False
+    complete: bool = True
 
 
 def holds(monitor: Monitor, ahead: Ahead = START) -> bool:
@@ -125,11 +126,12 @@ class _Question:
         """The answer for the chosen rules: those searched together grow until what is found is right for all."""
         together: tuple[int, ...] = ()
         calls: tuple[Call, ...] = ()
+        complete = True
         while True:
             others = (i for i in chosen if i not in together)
             wrong = next((i for i in others if not self.right(i, calls)), None)
             if wrong is None:
-                return Found(Answer.YES, calls, together)
+                return Found(Answer.YES, calls, together, complete=complete)
             together = tuple(sorted((*together, wrong)))
             tried = alphabet([self.monitors[i].rule for i in together], self.values, self.tools)
             search = Search(
@@ -145,9 +147,9 @@ class _Question:
                 path = search.run()
             except Exhausted:
                 return Found(Answer.UNKNOWN, rules=together, capped=True)
+            complete = tried.complete and not search.failed
             if path is None:
-                proved = tried.complete and not search.failed
-                return Found(Answer.NO if proved else Answer.UNKNOWN, rules=together)
+                return Found(Answer.NO if complete else Answer.UNKNOWN, rules=together)
             calls = path
 
     def right(self, i: int, calls: tuple[Call, ...]) -> bool:

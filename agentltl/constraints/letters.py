@@ -71,16 +71,17 @@ def _filled(condition: Condition, env: Env) -> Condition:
     return condition
 
 
-def literals(atoms: Iterable[Atom]) -> frozenset[object]:
-    """The keys of the literals that call patterns compare with, those in lists included."""
-    found: set[object] = set()
+def literals(atoms: Iterable[Atom]) -> dict[Hashable, Json]:
+    """The literals that call patterns compare with, those in lists included, each under its key."""
+    found: dict[Hashable, Json] = {}
     for atom in atoms:
         for condition in (*atom.args, *atom.outcome) if isinstance(atom, Called) else ():
             if isinstance(condition, Compare) and isinstance(condition.right, Literal_):
                 value = condition.right.value
-                found.add(key(value))
-                found.update(map(key, value if isinstance(value, list) else ()))
-    return frozenset(found)
+                for one in (value, *(value if isinstance(value, list) else ())):
+                    if (own := key(one)) is not None:
+                        found[own] = one
+    return found
 
 
 def alike(atoms: Iterable[Atom], variables: int) -> bool:
@@ -131,9 +132,10 @@ def _calls(tool: str, atoms: list[Called]) -> Iterable[Call] | None:
     results = _objects(c for atom in atoms for c in atom.outcome if not isinstance(c, Flag))
     if arguments is None or results is None:
         return None
-    outcomes = [NEVER]
-    for value in (*results, FrozenList(), ABSENT):
-        outcomes += [Outcome(value=value), Outcome(value=value, error="an error")]
+    values = (*results, FrozenList(), ABSENT)
+    outcomes = [Outcome(value=value) for value in values]
+    outcomes += [Outcome(value=value, error="an error") for value in values]
+    outcomes.append(NEVER)  # what can be asked of an agent comes first: it stands for what is judged alike
     if len(arguments) * len(outcomes) > MOST:
         return None
     # Arguments that are no object at all are undecidable under every key.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentltl.errors import ConstraintError
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -26,3 +28,11 @@ class Limits:
 
 
 DEFAULT = Limits()
+
+
+def too_many(values: int, rule: object) -> ConstraintError:
+    """The error of a rule that has more values open than it may."""
+    return ConstraintError(
+        f"{values} values are open at once in the rule {rule}\n"
+        "raise `values` of the limits, or close values by a rule that ends what it begins"
+    )

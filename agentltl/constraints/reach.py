@@ -24,6 +24,8 @@ from agentltl.constraints.tally import Tally
 from agentltl.constraints.trace import Position
 from agentltl.constraints.verdict import AT_END, Truth, Verdict
 
+WORK = 10
+"""How many obligations may be moved by letters, for each state that may be looked at."""
 FAR = 8
 """How many states may be met while a count is far from its limit, for the limit to be brought near."""
 
@@ -40,6 +42,7 @@ class Reach:
     letters: tuple[Letter, ...] | None = None
     read: bool = False
     full: bool = False
+    work: int = 0
     next: dict[Hashable, list[tuple[Hashable, Config]]] = field(default_factory=dict)
     known: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
     sizes: dict[Hashable, int | None] = field(default_factory=dict)
@@ -118,11 +121,14 @@ class Reach:
         """The configurations after one more event, under their names."""
         found = self.next.get(name)
         if found is None:
-            if len(self.next) >= self.body.automaton.limits.states:
+            node = node_of(config)
+            self.work += len(self.letters or ()) * (1 + sum(map(len, node.residual.clauses)))
+            most = self.body.automaton.limits.states
+            if len(self.next) >= most or self.work > most * WORK:
                 self.full = True
                 return []
             after: dict[Hashable, Config] = {}
-            if not node_of(config).settled:
+            if not node.settled:
                 for letter in self.letters or ():
                     moved = self.body.step(config, letter, NOWHERE)
                     after.setdefault(self.body.name(moved), moved)

@@ -15,6 +15,8 @@ from agentltl.constraints.trace import Position
 
 MOST_TOOLS = 4096
 """How many tools have a table; with more, all are made anew."""
+MOST_LETTERS = 4096
+"""How many letters of one tool have a place in its table."""
 NOTHING: Env = {}
 
 
@@ -67,6 +69,8 @@ class Reading:
             judged = list(page.certain)
             for place, atom in page.open:
                 judged[place] = atom.judge(position, env)
+            if len(page.letters) >= MOST_LETTERS:
+                page.letters.clear()
             letter = page.letters[own] = self.automaton.letter([j.NO if one is None else one for one in judged])
         return letter
 

@@ -16,6 +16,7 @@ from agentltl.constraints.formula import Apply, Const, Formula, Quantified
 from agentltl.constraints.normal import at_the_edge
 from agentltl.constraints.operators import AND, OR
 from agentltl.constraints.value import Json
+from agentltl.errors import ConstraintError
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ class Residual:
             return other
         if other is FALSE:
             return self
+        if len(self.clauses) * len(other.clauses) > MOST_CLAUSES:
+            raise ConstraintError(
+                "the rule is too large to be monitored: what it owes has too many alternatives\n"
+                "split it into several constraints, or say it with fewer `<->` and `|` around temporal operators"
+            )
         return _residual(frozenset(_clause(a | b) for a in self.clauses for b in other.clauses))
 
     def __deepcopy__(self, memo: object) -> Residual:
@@ -120,6 +126,8 @@ class Residual:
         return min((max(o.at_end() for o in clause) if clause else j.F for clause in self.clauses), default=j.T)
 
 
+MOST_CLAUSES = 10_000
+"""How many clauses a disjunction may be multiplied out into."""
 TRUE = Residual(frozenset())
 FALSE = Residual(frozenset({frozenset()}))
 RUNNING = Residual(frozenset({frozenset({Running()})}))
@@ -152,7 +160,7 @@ def owed(formula: Formula, edge: bool | None = None) -> Residual:
 def _residual(clauses: frozenset[Clause]) -> Residual:
     """Clauses made minimal: the parts of one `forall` in several clauses of their own are one, and a clause that a
     smaller one implies goes."""
-    clauses = _merged(clauses)
+    clauses = _tightest(_merged(clauses))
     if not clauses:
         return TRUE
     if frozenset() in clauses:
@@ -160,6 +168,40 @@ def _residual(clauses: frozenset[Clause]) -> Residual:
     if len(clauses) > 1:
         clauses = frozenset(c for c in clauses if not any(d < c for d in clauses))
     return Residual(clauses)
+
+
+def _tightest(clauses: frozenset[Clause]) -> frozenset[Clause]:
+    """Of the same thing owed alone within several bounds, the tightest: for `G[k]` the largest k, for `F[k]` the
+    smallest."""
+    found: dict[tuple[object, ...], tuple[int, Clause]] = {}
+    spare: list[Clause] = []
+    for clause in clauses:
+        if len(clause) != 1:
+            continue
+        (obligation,) = clause
+        bound = _bound(obligation)
+        if bound is None:
+            continue
+        kind, k, strong = bound
+        known = found.get(kind)
+        if known is None:
+            found[kind] = k, clause
+        elif (k > known[0]) is strong:
+            spare.append(known[1])
+            found[kind] = k, clause
+        else:
+            spare.append(clause)
+    return clauses - frozenset(spare) if spare else clauses
+
+
+def _bound(obligation: Obligation) -> tuple[tuple[object, ...], int, bool] | None:
+    """What is owed within a bound, the bound, and whether a larger one asks for more."""
+    if not isinstance(obligation, Owed) or not isinstance(obligation.formula, Apply):
+        return None
+    formula = obligation.formula
+    if formula.window is None or formula.op.direction != "future":
+        return None
+    return (formula.op, formula.args, obligation.edge), formula.window.events, bool(formula.op.edge)
 
 
 def _merged(clauses: frozenset[Clause]) -> frozenset[Clause]:

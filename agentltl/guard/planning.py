@@ -17,7 +17,7 @@ from agentltl.constraints.letters import FRESH
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.search import Aim
 from agentltl.constraints.trace import Call
-from agentltl.constraints.value import Json
+from agentltl.constraints.value import Json, Opaque
 from agentltl.constraints.verdict import Truth
 from agentltl.guard.needed import needed, serves
 from agentltl.guard.planned import PlannedCall
@@ -32,17 +32,19 @@ BIT = 2_000
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`calls` is the shortest plan, None where none was found; then `proved` says that there is none, whatever an agent
-    calls, and `capped` that the search was cut short."""
+    calls, and `capped` that the search was cut short. `shortest`: there is certainly no shorter one, as where the rules
+    ask for values in ways of which not all are tried there may be."""
 
     calls: tuple[PlannedCall, ...] | None
     proved: bool = False
     capped: bool = False
+    shortest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Owed:
     """`names` are the constraints with an open obligation, `plan` calls after which nothing is owed; None where there
-    are none (`proved`), or none were found. The plan is the `shortest` unless there was too much to try."""
+    are none (`proved`), or none were found. The plan is certainly the `shortest` unless there was too much to try."""
 
     names: tuple[str, ...]
     plan: tuple[PlannedCall, ...] | None
@@ -80,7 +82,7 @@ def owed(scene: Scene) -> Owed:
     plan = _plan(scene, aims, scene.values(), plannable)
     if plan.capped and (calls := _bit_by_bit(scene)) is not None and serves(scene, aims, calls, kept=()):
         return Owed(names, needed(scene, aims, (), calls), shortest=False)
-    return Owed(names, plan.calls, plan.proved)
+    return Owed(names, plan.calls, plan.proved, plan.shortest)
 
 
 def _bit_by_bit(scene: Scene) -> tuple[Call, ...] | None:
@@ -144,7 +146,9 @@ def _plan(scene: Scene, aims: Mapping[str, Aim], values: Sequence[Json], permitt
         wanted = {name: aims.get(name, anything) for name in names}
         found = _reach(scene, wanted, free, scene.cap, permitted, values)
         served = found.answer is Answer.YES and serves(scene, aims, found.calls, kept=())
-        return found.calls if served else None, Plan(None, found.answer is Answer.NO, found.capped)
+        return found.calls if served else None, Plan(
+            None, found.answer is Answer.NO, found.capped, found.complete or not found.calls
+        )
 
     calls, failure = search(list(aims), tolerated)
     if calls is None:
@@ -153,7 +157,7 @@ def _plan(scene: Scene, aims: Mapping[str, Aim], values: Sequence[Json], permitt
         gentle, _ = search([*aims, *(n for n in tolerated if n not in aims)], ())
         calls = gentle if gentle is not None and len(gentle) == len(calls) else calls
     kept = [name for name in tolerated if scene.played(name, calls, keep=True) is not None]
-    return Plan(needed(scene, aims, kept, calls))
+    return Plan(needed(scene, aims, kept, calls), shortest=failure.shortest)
 
 
 def _reach(
@@ -181,9 +185,11 @@ def _reach(
 def plannable(call: Call) -> bool:
     """Whether an agent can be asked for a call: it settles, its arguments are an object of plain values, and it is not
     the approval of another one."""
-    settled = call.outcome is not None and call.outcome.settled
-    plain = isinstance(call.args, dict) and FRESH not in call.args.values()
-    return settled and plain and call.tool != "approved"
+    came = call.outcome
+    if came is None or not came.settled or call.tool == "approved" or not isinstance(call.args, dict):
+        return False
+    values = [*call.args.values(), *(came.value.values() if isinstance(came.value, dict) else ())]
+    return not any(isinstance(value, Opaque) for value in values) and FRESH not in call.args.values()
 
 
 def goes_on(call: Call) -> bool:

@@ -95,7 +95,7 @@ def test_a_panel_goes_on_after_a_pickle() -> None:
 
 
 def test_panels_that_share_their_rules_in_many_threads_agree_with_one() -> None:
-    engine.engine.cache_clear()
+    engine._engine.cache_clear()
     panel._rules.cache_clear()
     formulas = [parse(r) for r in RULES]
     plays = []
