@@ -12,7 +12,10 @@ from agentltl import constraints
 
 if TYPE_CHECKING:
     from agentltl.agents.agent import Agent as Agent
-    from agentltl.agents.agent import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools as AgentWithAdditionalTools
+    from agentltl.agents.agent_with_constraints import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.mcp.errors import McpServerError as McpServerError
+    from agentltl.agents.mcp.servers import McpServers as McpServers
     from agentltl.agents.models.errors import ModelError as ModelError
     from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints as ToolCallingAgentWithConstraints
     from agentltl.constraints import *  # noqa: F403
@@ -28,7 +31,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "agentltl.agents.agent": ("Agent", "AgentWithConstraints"),
+    "agentltl.agents.agent": ("Agent",),
+    "agentltl.agents.agent_with_additional_tools": ("AgentWithAdditionalTools",),
+    "agentltl.agents.agent_with_constraints": ("AgentWithConstraints",),
+    "agentltl.agents.mcp.errors": ("McpServerError",),
+    "agentltl.agents.mcp.servers": ("McpServers",),
     "agentltl.agents.tool_calling": ("ToolCallingAgentWithConstraints",),
     "agentltl.agents.models.errors": ("ModelError",),
     "agentltl.errors": (

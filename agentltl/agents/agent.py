@@ -1,4 +1,4 @@
-"""`Agent` and `AgentWithConstraints`: a smolagents agent whose `run` gives back a `Result`.
+"""`Agent`: a smolagents agent whose `run` gives back a `Result`.
 
 A run becomes a stream of events, the sinks are told of each, and the result is a fold of them.
 """
@@ -19,15 +19,12 @@ from smolagents.tools import BaseTool, Tool
 from smolagents.utils import AgentError
 
 from agentltl.agents.models.build import build
-from agentltl.agents.recorded import Recorded, RecordedAgent, RecordedAgentWithConstraints
+from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.recorder import Recorder
-from agentltl.agents.tool_calling import Constraints, Severities
 from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.value import Json, as_text
 from agentltl.errors import ConstraintError, ConstraintViolationError
 from agentltl.guard.decision import Violation
-from agentltl.guard.guard import Guard
-from agentltl.guard.severity import ConstraintSeverity
 from agentltl.record.events import Ending, Event, RunEnd, RunStart, Sink, Stream, data_of
 from agentltl.record.result import Result
 from agentltl.record.text import is_blocks, text_of
@@ -76,7 +73,7 @@ class Agent:
         self.last_result: Result | None = None
         self._model = WatchedModel(built)
         self.smolagent = self._make(
-            list(tools or ()),
+            self._all_tools(list(tools or ())),
             cast(Model, self._model),
             {"instructions": instructions, "max_steps": max_steps, "verbosity_level": LogLevel.OFF},
         )
@@ -158,6 +155,10 @@ class Agent:
         if self.smolagent.recorder is not None:
             self.smolagent.recorder.step_ended(step)
 
+    def _all_tools(self, given: list[Tool]) -> list[Tool]:
+        """The tools of the agent, in the order of the prompt."""
+        return given
+
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> Recorded:
         return RecordedAgent(tools, model, **settings)
 
@@ -166,64 +167,3 @@ class Agent:
 
     def _violations(self) -> Sequence[Violation]:
         return ()
-
-
-class AgentWithConstraints(Agent):
-    """An agent whose tool calls are judged before they run. `run` returns also when a constraint has stopped it.
-
-    `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file;
-    `constraint_severities` gives constraints, by name, another severity, `default_severity` those that have none.
-    """
-
-    smolagent: RecordedAgentWithConstraints
-
-    def __init__(
-        self,
-        tools: Sequence[Tool] | None = None,
-        model: str | Model | None = None,
-        *,
-        constraints: Constraints = (),
-        constraint_severities: Severities | None = None,
-        default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
-        name: str | None = None,
-        instructions: str | None = None,
-        max_steps: int = 10,
-        model_seed: int | None = None,
-        api_key: str | None = None,
-        api_base: str | None = None,
-        temperature: float | None = None,
-        model_instance: Model | None = None,
-        sinks: Iterable[Sink] = (),
-    ) -> None:
-        self._constraints: dict[str, Any] = {
-            "constraints": constraints,
-            "constraint_severities": constraint_severities,
-            "default_severity": default_severity,
-        }
-        super().__init__(
-            tools,
-            model,
-            name=name,
-            instructions=instructions,
-            max_steps=max_steps,
-            model_seed=model_seed,
-            api_key=api_key,
-            api_base=api_base,
-            temperature=temperature,
-            model_instance=model_instance,
-            sinks=sinks,
-        )
-
-    @property
-    def guard(self) -> Guard:
-        """The guard that judges the calls."""
-        return self.smolagent.guard
-
-    def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> RecordedAgentWithConstraints:
-        return RecordedAgentWithConstraints(tools, model, **self._constraints, **settings)
-
-    def _constraint_status(self) -> dict[str, Json] | None:
-        return self.smolagent.get_constraint_status()
-
-    def _violations(self) -> Sequence[Violation]:
-        return self.guard.violations

@@ -13,7 +13,9 @@ from typing import Any
 import smolagents
 from smolagents import agents
 
-SETTINGS = ("constraints", "constraint_severities", "default_severity")
+GUARD_SETTINGS = ("lookahead", "enforce", "max_identical_refusals")
+"""The keywords of an agent that are settings of its guard."""
+SETTINGS = ("constraints", "constraint_severities", "default_severity", *GUARD_SETTINGS)
 
 
 def register(agent_class: type) -> None:

@@ -9,7 +9,7 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from smolagents.agents import PromptTemplates, RunResult
 from smolagents.default_tools import TOOL_MAPPING
@@ -20,7 +20,7 @@ from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.copied import shared
 from agentltl.agents.guarded_messages import GuardedMessages
 from agentltl.agents.nested import nested
-from agentltl.agents.saved import register, take_settings, write_imports
+from agentltl.agents.saved import GUARD_SETTINGS, register, take_settings, write_imports
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.value import Json
 from agentltl.guard.guard import Guard
@@ -38,7 +38,10 @@ class ToolCallingAgentWithConstraints(GuardedMessages):
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file.
     `constraint_severities` gives constraints, by name, another severity; `default_severity` is that of all constraints
-    that have none. Severities may be given by name. All other parameters are those of smolagents.
+    that have none. Severities may be given by name. With `enforce=False` calls are judged and recorded and none is
+    refused; `lookahead="joint"` also refuses a call after which the constraints cannot all be kept;
+    `max_identical_refusals` stops a run that makes one refused call so often in a row (None: never).
+    All other parameters are those of smolagents.
     """
 
     def __init__(
@@ -53,9 +56,19 @@ class ToolCallingAgentWithConstraints(GuardedMessages):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        lookahead: Literal["rule", "joint"] = "rule",
+        enforce: bool = True,
+        max_identical_refusals: int | None = None,
         **smolagents_kwargs: Any,
     ) -> None:
-        self._constrain(constraints, constraint_severities, default_severity)
+        self._constrain(
+            constraints,
+            constraint_severities,
+            default_severity,
+            lookahead=lookahead,
+            enforce=enforce,
+            max_identical_refusals=max_identical_refusals,
+        )
         super().__init__(
             tools,
             model,
@@ -71,10 +84,11 @@ class ToolCallingAgentWithConstraints(GuardedMessages):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        **settings: Any,
     ) -> None:
         self._severities = {name: ConstraintSeverity.of(s) for name, s in (constraint_severities or {}).items()}
         self._default_severity = ConstraintSeverity.of(default_severity)
-        self.guard = Guard(constraints, self._severities, self._default_severity)
+        self.guard = Guard(constraints, self._severities, self._default_severity, **settings)
 
     def _setup_step_callbacks(self, step_callbacks: Any) -> None:
         super()._setup_step_callbacks(step_callbacks)  # type: ignore[no-untyped-call]
@@ -141,6 +155,7 @@ class ToolCallingAgentWithConstraints(GuardedMessages):
         data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
         data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}
         data["default_severity"] = self._default_severity.name
+        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS}
         return data
 
     @classmethod

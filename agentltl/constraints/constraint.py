@@ -21,14 +21,17 @@ from agentltl.constraints.trace import Trace
 from agentltl.constraints.value import FrozenDict, Json, freeze, key, kind, thaw
 from agentltl.errors import ConstraintError, FormulaError
 
-KEYS = ("name", "rule", "severity", "weight", "description", "repair", "where")
+KEYS = (
+    "name", "rule", "severity", "weight", "description", "repair", "where", "applies_to_final_answer", "enforce",
+    "max_soft_attempts", "soft_block_mode",
+)  # fmt: skip
 """The keys of a constraint in a rule file."""
 
-LATER_KEYS = ("applies_to_final_answer", "enforce", "max_soft_attempts", "soft_block_mode", "allows", "refuses")
+LATER_KEYS = ("allows", "refuses")
 """Keys that are planned and not there yet: they are refused, not ignored."""
 
-SEVERITIES = ("HARD_STOP", "PERSISTENT_BLOCK", "TOLERATE")
-LATER_SEVERITIES = ("ASK", "SOFT_BLOCK", "BLOCK_AND_WARN")
+SEVERITIES = ("HARD_STOP", "PERSISTENT_BLOCK", "ASK", "SOFT_BLOCK", "BLOCK_AND_WARN", "TOLERATE")
+SOFT_BLOCK_MODES = ("cumulative", "consecutive", "hybrid")
 
 _ALSO = {"formula": "rule", "id": "name", "title": "name", "message": "description", "hint": "repair"}
 
@@ -40,6 +43,9 @@ class Constraint:
     `formula` is a formula or its text. `weight` counts in the compliance score. `description` is for people, `repair`
     tells the model what to do instead. `severity` is the name of a severity (None: the guard's default). `where`
     limits the constraint to traces whose fields have these values; a list means one of them.
+    `applies_to_final_answer`: what it still owes is asked for before an answer is accepted. `enforce=False`: it is
+    judged and recorded and refuses nothing. `max_soft_attempts` and `soft_block_mode` (`cumulative`, `consecutive`,
+    `hybrid`) come before the guard's for this constraint.
     A value that makes no sense is a `ConstraintError`, a text that is no formula a `FormulaError`.
     """
 
@@ -49,7 +55,11 @@ class Constraint:
     description: str = ""
     repair: str = ""
     severity: str | None = None
+    applies_to_final_answer: bool = False
+    enforce: bool = True
     where: Mapping[str, Json] | None = field(default=None, hash=False)
+    max_soft_attempts: int | None = None
+    soft_block_mode: str | None = None
 
     def __init__(
         self,
@@ -59,7 +69,11 @@ class Constraint:
         description: str = "",
         repair: str = "",
         severity: str | Enum | None = None,
+        applies_to_final_answer: bool = False,
+        enforce: bool = True,
         where: Mapping[str, Json] | None = None,
+        max_soft_attempts: int | None = None,
+        soft_block_mode: str | None = None,
         *,
         groups: Groups | None = None,
     ) -> None:
@@ -76,6 +90,12 @@ class Constraint:
         put(self, "repair", repair)
         put(self, "severity", checked_severity(severity))
         put(self, "where", _checked_where(where, whose))
+        for what, flag in (("applies_to_final_answer", applies_to_final_answer), ("enforce", enforce)):
+            if not isinstance(flag, bool):
+                raise ConstraintError(f"`{what}` of {whose} is {_kind(flag)}\ngive true or false")
+            put(self, what, flag)
+        put(self, "max_soft_attempts", checked_attempts(max_soft_attempts, whose))
+        put(self, "soft_block_mode", checked_mode(soft_block_mode, whose))
         put(self, "formula", _checked_formula(formula, groups, whose))
 
     @classmethod
@@ -128,6 +148,14 @@ class Constraint:
             data["repair"] = self.repair
         if self.where is not None:
             data["where"] = thaw(self.where)
+        if self.applies_to_final_answer:
+            data["applies_to_final_answer"] = True
+        if not self.enforce:
+            data["enforce"] = False
+        if self.max_soft_attempts is not None:
+            data["max_soft_attempts"] = self.max_soft_attempts
+        if self.soft_block_mode is not None:
+            data["soft_block_mode"] = self.soft_block_mode
         if groups := self.groups:
             data["groups"] = groups
         return data
@@ -189,10 +217,24 @@ def checked_severity(severity: object) -> str | None:
     raise ConstraintError(unknown_severity(str(name)))
 
 
+def checked_attempts(attempts: object, whose: str) -> int | None:
+    """The number of soft refusals, or None; a `ConstraintError` unless it is a whole number from 0 up."""
+    if attempts is None or (isinstance(attempts, int) and not isinstance(attempts, bool) and attempts >= 0):
+        return attempts
+    raise ConstraintError(f"`max_soft_attempts` of {whose} is {_kind(attempts)}\ngive a whole number from 0 up")
+
+
+def checked_mode(mode: str | None, whose: str) -> str | None:
+    """The way soft refusals are counted, or None; a `ConstraintError` for a word that is none."""
+    if mode is None or mode in SOFT_BLOCK_MODES:
+        return mode
+    near = get_close_matches(str(mode).lower(), SOFT_BLOCK_MODES, 1, 0.5)
+    then = f"did you mean `{near[0]}`?" if near else f"use one of: {', '.join(SOFT_BLOCK_MODES)}"
+    raise ConstraintError(f"`soft_block_mode` of {whose} is {_kind(mode)}\n{then}")
+
+
 def unknown_severity(name: str) -> str:
     """What is wrong with the name of a severity, and what to write instead."""
-    if name in LATER_SEVERITIES:
-        return f"severity `{name}` is not there yet\nuse one of: {', '.join(SEVERITIES)}"
     near = get_close_matches(name.upper().replace("-", "_").replace(" ", "_"), SEVERITIES, 1, 0.5)
     then = f"did you mean `{near[0]}`?" if near else f"use one of: {', '.join(SEVERITIES)}"
     return f"unknown severity `{name}`\n{then}"

@@ -138,6 +138,17 @@ def key(value: Json) -> Hashable | None:
             raise TypeError(f"not a frozen value: {value!r}")
 
 
+def same_value(one: object, other: object) -> bool:
+    """Whether two values are the same to the last digit and kind: `1` is not `1.0`, NaN is NaN."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_value(v, other[k]) for k, v in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_value, one, other))
+    return one == other or (one != one and other != other)
+
+
 def kind(value: Json) -> str:
     """`text`, `number`, `bool`, `null`, `list`, `object`, or `opaque`."""
     match value:

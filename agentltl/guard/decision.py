@@ -7,12 +7,17 @@ from typing import NamedTuple
 
 from agentltl.constraints.trace import Call
 from agentltl.constraints.value import Json, thaw
+from agentltl.guard.planned import PlannedCall
 from agentltl.guard.severity import Action, ConstraintSeverity
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One constraint broken by one call. `step_number` is the run's; `detail` is the sentence that says why."""
+    """One constraint broken by one call. `step_number` is the run's; `detail` is the sentence that says why.
+
+    `enforced=False`: it was only recorded. `escalated`: the severity is what a soft one became after too many refusals.
+    `override`: the call insisted on what was refused in the message before. `approved`: a person has allowed it.
+    """
 
     constraint_name: str
     severity: ConstraintSeverity
@@ -22,6 +27,15 @@ class Violation:
     detail: str
     repair: str = ""
     description: str = ""
+    enforced: bool = True
+    escalated: bool = False
+    override: bool = False
+    approved: bool = False
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the call does not run for it."""
+        return self.severity.value.refuses and self.enforced and not self.override and not self.approved
 
     def record(self) -> dict[str, Json]:
         """The violation record that the reference documents."""
@@ -40,7 +54,8 @@ class Decision(NamedTuple):
 
     `allowed`: the call may run (propose), the run may go on (settle), the run may end (finish).
     `action` is that of the strongest constraint broken; `violations` are those newly broken, strongest first.
-    `feedback` is the text for the model (empty when nothing is wrong), `repair` what the broken constraints say to do.
+    `feedback` is the text for the model (empty when nothing is wrong), `repair` what the broken constraints say to do,
+    and `plan` the shortest calls after which the refused one is allowed, where one was found.
     `call` is the call as it was judged and `index` its place in the guard's trace (None: it is no event, it was
     refused); `id` is the guard's own id of the call. `owed` is filled by `finish`: the names of constraints with an
     open obligation.
@@ -55,3 +70,4 @@ class Decision(NamedTuple):
     index: int | None = None  # type: ignore[assignment]  # the place of the call, as in `Position`
     id: str | None = None
     owed: tuple[str, ...] = ()
+    plan: tuple[PlannedCall, ...] = ()

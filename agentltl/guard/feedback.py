@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentltl.guard.decision import Violation
+from agentltl.guard.planned import PlannedCall
+from agentltl.guard.planning import Plan
+
+NO_PLAN = Plan(None)
 
 
-def feedback(violations: Sequence[Violation], *, ran: bool) -> str:
+def feedback(violations: Sequence[Violation], *, ran: bool, plan: Plan = NO_PLAN) -> str:
     """The text for the model about the strongest violations of one call; empty when there is none.
 
-    `ran` says that the call has run and its outcome broke the rules.
+    `ran` says that the call has run and its outcome broke the rules; `plan` is what would make a refused call allowed.
     """
     if not violations:
         return ""
@@ -23,4 +27,20 @@ def feedback(violations: Sequence[Violation], *, ran: bool) -> str:
     todo = list(dict.fromkeys(v.repair.strip() for v in violations if v.repair.strip()))
     if todo:
         lines.append("Do instead: " + " ".join(t if t.endswith((".", "!", "?")) else t + "." for t in todo))
+    if any(violation.severity.value.insists for violation in violations):
+        lines.append("If you are sure, make the identical call in your next message: it will run.")
+    if steps := in_words(plan.calls or ()):
+        lines.append(f"First call {', then '.join(steps)}; then make this call again.")
+    elif plan.proved:
+        lines.append("No calls make this one allowed: go on without it.")
     return "\n".join(lines)
+
+
+def in_words(plan: Sequence[PlannedCall]) -> list[str]:
+    """The calls of a plan as an agent can be told them; none for a plan that asks for what it cannot promise."""
+    said = []
+    for call in plan:
+        if call.outcome == "failed" or "*" in call.tool or "?" in call.tool or call.also:
+            return []
+        said.append(f"`{PlannedCall(call.tool, call.args)}`")
+    return said

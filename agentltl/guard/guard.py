@@ -10,35 +10,41 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from os import PathLike
+from typing import Literal, Self
 
 from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.limits import DEFAULT, Limits
-from agentltl.constraints.panel import Moved, Panel
+from agentltl.constraints.panel import Panel
 from agentltl.constraints.touch import touches
 from agentltl.constraints.trace import Call, Outcome, Position, Trace
-from agentltl.constraints.value import FrozenDict, Json, hold
+from agentltl.constraints.value import FrozenDict, Json, hold, thaw
 from agentltl.constraints.verdict import Truth, Verdict
 from agentltl.errors import ConstraintError
+from agentltl.guard import saving
+from agentltl.guard.answers import Answers
 from agentltl.guard.decision import Decision, Violation
-from agentltl.guard.feedback import feedback
-from agentltl.guard.judging import violations
-from agentltl.guard.questions import Questions
+from agentltl.guard.lookahead import Lookahead
+from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
 from agentltl.guard.status import status
+from agentltl.guard.weighing import recounted, weighed
 
 log = logging.getLogger("agentltl")
+FEEDBACK_CAP = 2_000
+"""How many joint states the plan in a refusal may cost."""
 _new = tuple.__new__
 
 
-class Guard(Questions):
+class Guard(Answers):
     """Judges the calls of one conversation against constraints.
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
     constraints to severities (or their names) and comes before a constraint's own, which comes before
     `default_severity`. `fields` say of what kind the run is, for constraints with a `where`; `limits` are the caps of
-    the engine.
+    the engine. The others are `settings` of how it answers: see `agentltl.guard.settings.Settings`.
     Raises `ConstraintError` for an unknown name or severity, and for a `where` that asks for a field that is not given.
     """
 
@@ -50,10 +56,26 @@ class Guard(Questions):
         *,
         fields: Mapping[str, Json] | None = None,
         limits: Limits = DEFAULT,
+        enforce: bool = True,
+        lookahead: Literal["rule", "joint"] = "rule",
+        max_soft_attempts: int = 3,
+        soft_block_mode: Literal["cumulative", "consecutive", "hybrid"] = "cumulative",
+        max_consecutive_soft_attempts: int | None = None,
+        escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        max_identical_refusals: int | None = None,
     ) -> None:
         given = constraints_of(constraints)
         self.default_severity = ConstraintSeverity.of(default_severity)
         self.severities = resolve(given, severities or {}, self.default_severity)
+        self.settings = Settings(
+            enforce,
+            lookahead,
+            max_soft_attempts,
+            soft_block_mode,
+            max_consecutive_soft_attempts,
+            ConstraintSeverity.of(escalate_to),
+            max_identical_refusals,
+        )
         self.fields = FrozenDict(fields or {})
         for constraint in given:
             if missing := sorted(set(constraint.where or {}) - set(self.fields)):
@@ -67,6 +89,12 @@ class Guard(Questions):
         self._fresh = Panel.of([c.formula for c in self.constraints], limits)
         self._lock = threading.RLock()
         self._state = State(self._fresh)
+        self._effective = {
+            c.name: self.severities[c.name] if enforce and c.enforce else ConstraintSeverity.TOLERATE
+            for c in self.constraints
+        }
+        self._named = {constraint.name: constraint for constraint in self.constraints}
+        self._lookahead = Lookahead(limits.joint) if lookahead == "joint" else None
 
     def __deepcopy__(self, memo: dict[int, object]) -> Guard:
         twin = object.__new__(type(self))
@@ -81,6 +109,60 @@ class Guard(Questions):
     def __setstate__(self, state: Mapping[str, object]) -> None:
         self.__dict__.update(state)
         self._lock = threading.RLock()
+
+    def to_state(self) -> dict[str, Json]:
+        """The guard as JSON: its rules and settings, and what has happened. See `from_state`."""
+        with self._lock:
+            state = self._state
+            return {
+                "kind": "agentltl guard",
+                "version": saving.VERSION,
+                "constraints": [constraint.to_mapping() for constraint in self.constraints],
+                "severities": {name: severity.name for name, severity in self.severities.items()},
+                "settings": self.settings.to_data(),
+                "limits": asdict(self.limits),
+                "fields": thaw(self.fields),
+                "before": [state.forgotten, state.proposed_before],
+                "events": [saving.event_data(event, state.calls) for event in state.events],
+            }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Json]) -> Self:
+        """The guard that gave this state with `to_state`, also in another process.
+
+        Predicates and domains that its rules name must be registered. Raises `ConstraintError` for data that is no
+        state of a guard.
+        """
+        data = saving.checked(state)
+        guard = cls(
+            data["constraints"],
+            data["severities"],
+            fields=data["fields"],
+            limits=Limits(**data["limits"]),
+            **data["settings"],
+        )
+        guard._state.forgotten, guard._state.proposed = data["before"]
+        guard._state.proposed_before = guard._state.proposed
+        started: dict[int, Decision] = {}
+        for event in data["events"]:
+            if "said" in event:
+                guard.said(event["said"])
+            elif "settled" in event:
+                place = event["settled"]
+                settled = guard._state.calls[place].settle(saving.outcome_of(event))
+                guard._settled(started[place], place, settled)
+            else:
+                decision = guard.propose(
+                    event["propose"],
+                    saving.decoded(event["args"]),
+                    id=event.get("id"),
+                    step=event["step"],
+                    agent=event.get("agent"),
+                    start=event["start"],
+                )
+                if decision.index is not None:
+                    started[decision.index] = decision
+        return guard
 
     def reset(self) -> None:
         """Forget everything: the next call is the first."""
@@ -119,6 +201,7 @@ class Guard(Questions):
             if tool != "final_answer":
                 state.checks += 1
             call = self._call(tool, args, step, id, agent, start)
+            state.events.append(("propose", call, step))
             if state.stopped is not None:
                 return state.stopped._replace(call=call, index=None, id=None)
             index = len(state.calls)
@@ -129,15 +212,20 @@ class Guard(Questions):
                 moved = state.panel.step(position)
                 panel = moved[0]
                 broken = self._broken(moved, position, step)
-                refusing = tuple([v for v in broken if v.severity.value.refuses]) if broken else ()
-                if refusing:
-                    return self._answer(refusing, call, None, allowed=False)
+            if self._lookahead is not None and panel is not state.panel:
+                broken += self._contradictions(panel, call, broken, step)
+            if broken:
+                broken = weighed(broken, self._named, self.settings, state.counts, call, state.proposed)
+                if broken[0].refuses:
+                    return self._refused(tuple(v for v in broken if v.refuses), call)
             state.calls.append(call)
             state.panel = panel
             state.latest = call.start or 0.0
+            if broken or state.counts.changed:
+                state.counts = recounted(state.counts, broken, (), call, state.proposed, False)
             if broken:
-                return self._answer(broken, call, index, allowed=True)
-            return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), ()))
+                return self._allowed(broken, call, index)
+            return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), (), ()))
 
     def settle(
         self,
@@ -166,19 +254,7 @@ class Guard(Questions):
                 return Decision(True, "allow", call=call, index=index, id=decision.id)
             if end is None and (end := time.time()) < state.latest:
                 end = state.latest
-            call = call.settle(Outcome.of(result, error, status, end))
-            calls[index] = call
-            broken: tuple[Violation, ...] = ()
-            if state.panel.waits:
-                position = Position(call, index, calls, state.messages)
-                moved = state.panel.settle(position)
-                state.panel = moved[0]
-                step = None if call.step is None else call.step - state.steps_before
-                broken = self._broken(moved, position, step)
-            if not broken:
-                return _new(Decision, (True, "allow", (), "", "", call, index, decision.id, ()))
-            stop = any(v.severity is ConstraintSeverity.HARD_STOP for v in broken)
-            return self._answer(broken, call, index, allowed=not stop, ran=True)
+            return self._settled(decision, index, call.settle(Outcome.of(result, error, status, end)))
 
     def finish(self) -> Decision:
         """Whether the run may end here. `owed` names the constraints that still have an open obligation."""
@@ -209,7 +285,7 @@ class Guard(Questions):
     @property
     def violations(self) -> tuple[Violation, ...]:
         """All that was recorded."""
-        return self._state.violations
+        return tuple(self._state.violations)
 
     def verdicts(self) -> dict[str, Verdict]:
         """What each constraint is worth now."""
@@ -235,29 +311,3 @@ class Guard(Questions):
             start = state.latest
         frozen = hold({} if args is None else args)
         return _new(Call, (tool, frozen, id, None if step is None else state.step(step), agent, start, None, None))
-
-    def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
-        if not moved[1] and not moved[2]:
-            return ()
-        return violations(self.constraints, self.severities, moved, position, step)
-
-    def _answer(
-        self, broken: tuple[Violation, ...], call: Call, index: int | None, *, allowed: bool, ran: bool = False
-    ) -> Decision:
-        """The decision, put on record."""
-        state = self._state
-        identity = f"call-{state.proposed}" if index is None else state.id(index)
-        if not broken:
-            return Decision(allowed, "allow", call=call, index=index, id=identity)
-        strongest = broken[0].severity
-        same = tuple(v for v in broken if v.severity is strongest)
-        repair = " ".join(dict.fromkeys(v.repair for v in same if v.repair))
-        told = feedback(same, ran=ran) if strongest.value.refuses else ""
-        decision = Decision(allowed, strongest.value.action, broken, told, repair, call, index, identity)
-        state.violations += broken
-        for violation in broken:
-            if not violation.severity.value.refuses:
-                log.warning("tolerated: `%s` breaks `%s`: %s", call.tool, violation.constraint_name, violation.detail)
-        if strongest is ConstraintSeverity.HARD_STOP and state.stopped is None:  # the first stop is the run's
-            state.stopped = decision
-        return decision

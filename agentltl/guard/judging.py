@@ -28,8 +28,10 @@ def violations(
     moved: Moved,
     position: Position,
     step: int | None,
+    said: set[str],
 ) -> tuple[Violation, ...]:
-    """What an event broke, strongest first; `step` is the run's."""
+    """What an event broke, strongest first; `step` is the run's. That a constraint cannot be judged is logged with the
+    traceback, once: `said` are the names of those of which it has been."""
     _, broken, failed = moved
     effort = Effort()
     found: list[Violation] = []
@@ -39,7 +41,9 @@ def violations(
             detail = _why(constraint, position, effort)
         else:
             tool = position.call.tool
-            log.error("constraint `%s` could not judge a call of `%s`", constraint.name, tool, exc_info=error)
+            if constraint.name not in said:
+                said.add(constraint.name)
+                log.error("constraint `%s` could not judge a call of `%s`", constraint.name, tool, exc_info=error)
             detail = f"the rule cannot be judged: {error}"
         found.append(
             Violation(

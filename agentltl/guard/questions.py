@@ -32,6 +32,7 @@ class Questions:
     constraints: tuple[Constraint, ...]
     severities: Mapping[str, ConstraintSeverity]
     limits: Limits
+    _effective: Mapping[str, ConstraintSeverity]
     _lock: threading.RLock
     _state: State
 
@@ -66,8 +67,10 @@ class Questions:
     def _scene(self) -> Scene:
         """What questions about what may follow are asked of."""
         with self._lock:
-            state = self._state
-            step = max((call.step for call in state.calls if call.step is not None), default=0)
-            now = max(time.time(), state.latest)
-            ahead = Ahead(tuple(state.calls), tuple(state.messages), now, max(step, state.steps_before))
-            return Scene(self.constraints, self.severities, self.monitors(), ahead, self.limits.joint)
+            return Scene(self.constraints, self._effective, self.monitors(), self._ahead(), self.limits.joint)
+
+    def _ahead(self) -> Ahead:
+        state = self._state
+        step = max((call.step for call in state.calls if call.step is not None), default=0)
+        now = max(time.time(), state.latest)
+        return Ahead(tuple(state.calls), tuple(state.messages), now, max(step, state.steps_before))

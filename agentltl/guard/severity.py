@@ -16,11 +16,17 @@ Action = Literal["allow", "warn", "retry", "ask", "block", "stop"]
 
 @dataclass(frozen=True, slots=True)
 class SeverityRow:
-    """`rank`: 0 is the strongest; `refuses`: the call does not run; `action`: what the decision says."""
+    """`rank`: 0 is the strongest; `refuses`: the call does not run; `action`: what the decision says.
+
+    `counts`: refusals are counted, and after too many another severity takes its place. `insists`: the identical call
+    in the next message goes through.
+    """
 
     rank: int
     refuses: bool
     action: Action
+    counts: bool = False
+    insists: bool = False
 
 
 class ConstraintSeverity(Enum):
@@ -30,6 +36,12 @@ class ConstraintSeverity(Enum):
     """the call is refused and the run stops"""
     PERSISTENT_BLOCK = SeverityRow(1, True, "block")
     """the call is refused, every time, and the model is told what to do instead"""
+    ASK = SeverityRow(2, True, "ask")
+    """a person is asked; the call is refused unless it is approved"""
+    SOFT_BLOCK = SeverityRow(3, True, "retry", counts=True)
+    """the call is refused and the model told; after too many refusals it stops the run, or asks"""
+    BLOCK_AND_WARN = SeverityRow(4, True, "block", insists=True)
+    """the call is refused once and the model told; the identical call in the next message runs and is an override"""
     TOLERATE = SeverityRow(5, False, "warn")
     """the call runs; the violation is recorded and logged as a warning"""
 
@@ -43,14 +55,7 @@ class ConstraintSeverity(Enum):
             return name
         if isinstance(name, str) and name in cls.__members__:
             return cls[name]
-        if name in _LATER:
-            raise ConstraintError(
-                f"severity `{name}` is not there yet\nuse one of: {', '.join(cls.__members__)}",
-            )
         raise ConstraintError(_unknown(str(name), list(cls.__members__)))
-
-
-_LATER = ("ASK", "SOFT_BLOCK", "BLOCK_AND_WARN")
 
 
 def resolve(

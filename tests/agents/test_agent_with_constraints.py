@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from smolagents import tool
 
-from agentltl.agents.agent import AgentWithConstraints
+from agentltl.agents.agent_with_constraints import AgentWithConstraints
 from agentltl.agents.models.scripted import Reply, ScriptedModel
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.verify import verify_trace

@@ -9,6 +9,7 @@ from smolagents import CodeAgent, Tool, ToolCallingAgent, agents, tool
 from smolagents.default_tools import TOOL_MAPPING
 
 from agentltl.agents.models.scripted import ScriptedModel
+from agentltl.agents.saved import SETTINGS
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.constraint import Constraint
 from agentltl.errors import AgentLTLError, ConstraintError
@@ -32,7 +33,7 @@ def test_the_parameters_of_the_base_come_first_and_by_position() -> None:
     ours = list(inspect.signature(ToolCallingAgentWithConstraints.__init__).parameters.values())
     assert [(p.name, p.default, p.kind) for p in ours[:7]] == [(p.name, p.default, p.kind) for p in base[:7]]
     own = ours[7:-1]
-    assert [p.name for p in own] == ["constraints", "constraint_severities", "default_severity"]
+    assert [p.name for p in own] == [*SETTINGS]
     assert {p.kind for p in own} == {inspect.Parameter.KEYWORD_ONLY}
     run, base_run = (inspect.signature(c.run).parameters for c in (ToolCallingAgentWithConstraints, ToolCallingAgent))
     assert [(p.name, p.default, p.kind) for p in run.values()] == [
@@ -83,7 +84,7 @@ def test_a_seventh_positional_parameter_is_an_error() -> None:
         ToolCallingAgentWithConstraints([], model(), None, None, False, None, [RULE])  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("keyword", ["constraint", "max_step", "lookahead", "approve"])
+@pytest.mark.parametrize("keyword", ["constraint", "max_step", "look_ahead", "approved"])
 def test_a_misspelt_keyword_is_the_bases_error(keyword: str) -> None:
     messages = []
     for agent_class in (ToolCallingAgent, ToolCallingAgentWithConstraints):
@@ -192,7 +193,7 @@ def test_severities_as_names_and_as_values(keywords: Any, severity: str) -> None
         {"constraints": [RULE], "constraint_severities": {"q": "TOLERATE"}},
         {"constraints": [RULE], "constraint_severities": {"r": "TOLERATED"}},
         {"default_severity": "STOP"},
-        {"default_severity": "ASK"},
+        {"default_severity": "ASKED"},
         {"constraints": RULE},
     ],
 )
@@ -202,8 +203,8 @@ def test_constraints_that_make_no_sense_are_errors(keywords: Any) -> None:
 
 
 def test_a_severity_that_is_not_there_yet_says_so() -> None:
-    with pytest.raises(ConstraintError, match="not there yet"):
-        ToolCallingAgentWithConstraints([], model(), constraints=[RULE], default_severity="SOFT_BLOCK")
+    with pytest.raises(ConstraintError, match="unknown severity"):
+        ToolCallingAgentWithConstraints([], model(), constraints=[RULE], default_severity="SOFT")
 
 
 def test_a_copy_is_an_agent_of_its_own() -> None:

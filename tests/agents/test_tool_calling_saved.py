@@ -9,6 +9,7 @@ import pytest
 from smolagents import Tool, ToolCallingAgent, models
 
 from agentltl.agents.models.scripted import ScriptedModel
+from agentltl.agents.saved import SETTINGS
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.text import parse
@@ -90,7 +91,7 @@ def test_the_dict_is_plain_and_comes_back() -> None:
 def test_the_dict_has_all_that_the_bases_has() -> None:
     base = ToolCallingAgent([Write()], SavedModel(), max_steps=7, verbosity_level=-1).to_dict()
     ours = agent().to_dict()
-    added = {"constraints", "constraint_severities", "default_severity"}
+    added = set(SETTINGS)
     assert ours.keys() - base.keys() == added
     differ = {key for key in base if ours[key] != base[key]}
     assert differ == {"class", "requirements"}

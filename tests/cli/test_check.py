@@ -149,7 +149,7 @@ def test_2_for_wrong_usage(
     [
         ("weight: 3", "wieght: 3", "did you mean `weight`?"),
         ("G (pay -> F receipt)", "G (pay -> F receipt", "rules.yaml:11"),
-        ("    weight: 3", "    severity: SOFT_BLOCK", "not there yet"),
+        ("    weight: 3", "    severity: SOFT", "unknown severity"),
         ("login-first", "receipt", "two constraints are named `receipt`"),
         ("version: 1", "version: [", "rules.yaml:"),
     ],

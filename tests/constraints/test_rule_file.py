@@ -95,8 +95,8 @@ def test_a_file_without_constraints_is_none(tmp_path: Path) -> None:
             "version: 1\nconstraints:\n  - name: a\n    formula: G !x\n", "4:5: ", "did you mean `rule`?", id="formula"
         ),
         pytest.param(
-            "version: 1\nconstraints:\n  - name: a\n    rule: G !x\n    enforce: false\n",
-            "5:5: key `enforce` is not there yet",
+            "version: 1\nconstraints:\n  - name: a\n    rule: G !x\n    allows: []\n",
+            "5:5: key `allows` is not there yet",
             "leave it out",
             id="later key",
         ),
@@ -107,10 +107,10 @@ def test_a_file_without_constraints_is_none(tmp_path: Path) -> None:
             id="severity",
         ),
         pytest.param(
-            "version: 1\nconstraints:\n  - name: a\n    rule: G !x\n    severity: SOFT_BLOCK\n",
-            "5:15: severity `SOFT_BLOCK` is not there yet",
-            "HARD_STOP, PERSISTENT_BLOCK, TOLERATE",
-            id="later severity",
+            "version: 1\nconstraints:\n  - name: a\n    rule: G !x\n    severity: SOFT_BLOK\n",
+            "5:15: unknown severity `SOFT_BLOK`",
+            "did you mean `SOFT_BLOCK`?",
+            id="misspelt severity",
         ),
         pytest.param(
             "version: 1\nconstraints:\n  - name: a\n    rule: G !x\n  - name: a\n    rule: G !y\n",

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from smolagents.models import Model
 
-from agentltl.agents.agent import Agent, AgentWithConstraints
+from agentltl.agents.agent import Agent
+from agentltl.agents.agent_with_constraints import AgentWithConstraints
 from agentltl.cli.demo.desk import RULES
 from agentltl.cli.demo.harm import harms
 from agentltl.cli.demo.tasks import INSTRUCTIONS, MAX_STEPS, Task

@@ -29,14 +29,24 @@ class ConstraintModel(_Strict):
 
     name: Name = Field(description="The name, unique in the file and in what it includes")
     rule: str = Field(description="The rule; write it after `|-` so that YAML leaves it as it is")
-    severity: Literal["HARD_STOP", "PERSISTENT_BLOCK", "TOLERATE"] | None = Field(
-        None, description="What happens when it is broken; the guard's default if it is left out"
+    severity: Literal["HARD_STOP", "PERSISTENT_BLOCK", "ASK", "SOFT_BLOCK", "BLOCK_AND_WARN", "TOLERATE"] | None = (
+        Field(None, description="What happens when it is broken; the guard's default if it is left out")
     )
     weight: float = Field(1.0, ge=0, allow_inf_nan=False, description="How much it counts in the compliance score")
     description: str = Field("", description="What it means, for people")
     repair: str = Field("", description="What to do instead, for the model")
     where: dict[str, Scalar | list[Scalar]] | None = Field(
         None, description="The traces it is meant for: fields and their values; a list means one of them"
+    )
+    applies_to_final_answer: bool = Field(
+        False, description="Whether what it still owes is asked for before an answer is accepted"
+    )
+    enforce: bool = Field(True, description="Whether it refuses calls; if not, it is judged and recorded alone")
+    max_soft_attempts: int | None = Field(
+        None, ge=0, description="How many calls a SOFT_BLOCK refuses before it is escalated"
+    )
+    soft_block_mode: Literal["cumulative", "consecutive", "hybrid"] | None = Field(
+        None, description="How the refusals of a SOFT_BLOCK are counted"
     )
 
 

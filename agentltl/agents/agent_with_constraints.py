@@ -1,0 +1,90 @@
+"""`AgentWithConstraints`: an agent whose tool calls are judged before they run, tools of MCP servers included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from smolagents.models import Model
+from smolagents.tools import Tool
+
+from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools
+from agentltl.agents.recorded import RecordedAgentWithConstraints
+from agentltl.agents.tool_calling import Constraints, Severities
+from agentltl.constraints.value import Json
+from agentltl.guard.decision import Violation
+from agentltl.guard.guard import Guard
+from agentltl.guard.severity import ConstraintSeverity
+from agentltl.record.events import Sink
+
+
+class AgentWithConstraints(AgentWithAdditionalTools):
+    """An agent whose tool calls are judged before they run. `run` returns also when a constraint has stopped it.
+
+    `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file;
+    `constraint_severities` gives constraints, by name, another severity, `default_severity` those that have none.
+    Tools of `mcp_servers` are judged like all others.
+    """
+
+    smolagent: RecordedAgentWithConstraints
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] | None = None,
+        model: str | Model | None = None,
+        *,
+        constraints: Constraints = (),
+        constraint_severities: Severities | None = None,
+        default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        lookahead: Literal["rule", "joint"] = "rule",
+        enforce: bool = True,
+        max_identical_refusals: int | None = None,
+        mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str | None = None,
+        instructions: str | None = None,
+        max_steps: int = 10,
+        model_seed: int | None = None,
+        api_key: str | None = None,
+        api_base: str | None = None,
+        temperature: float | None = None,
+        model_instance: Model | None = None,
+        sinks: Iterable[Sink] = (),
+    ) -> None:
+        self._constraints: dict[str, Any] = {
+            "constraints": constraints,
+            "constraint_severities": constraint_severities,
+            "default_severity": default_severity,
+            "lookahead": lookahead,
+            "enforce": enforce,
+            "max_identical_refusals": max_identical_refusals,
+        }
+        super().__init__(
+            tools,
+            model,
+            mcp_servers=mcp_servers,
+            name=name,
+            instructions=instructions,
+            max_steps=max_steps,
+            model_seed=model_seed,
+            api_key=api_key,
+            api_base=api_base,
+            temperature=temperature,
+            model_instance=model_instance,
+            sinks=sinks,
+        )
+
+    @property
+    def guard(self) -> Guard:
+        """The guard that judges the calls."""
+        return self.smolagent.guard
+
+    def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> RecordedAgentWithConstraints:
+        agent = RecordedAgentWithConstraints(tools, model, **self._constraints, **settings)
+        self.mcp_servers.require_meant(agent.guard.constraints, agent.tools)
+        return agent
+
+    def _constraint_status(self) -> dict[str, Json] | None:
+        return self.smolagent.get_constraint_status()
+
+    def _violations(self) -> Sequence[Violation]:
+        return self.guard.violations

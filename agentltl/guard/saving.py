@@ -1,0 +1,110 @@
+"""A guard as plain JSON data: its rules and settings, and what has happened; nothing that follows from these.
+
+It is made again by letting the same things happen to a new guard.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agentltl.constraints.trace import ABSENT, Call, Outcome
+from agentltl.constraints.value import Json, Opaque, as_text, freeze, read_text, same_value
+from agentltl.errors import ConstraintError
+
+if TYPE_CHECKING:
+    from agentltl.guard.state import Event
+
+VERSION = 1
+
+
+def encoded(value: Json) -> Json:
+    """A frozen value as JSON: what JSON has no words for (NaN, infinities, opaque values) as an object of a `$` key."""
+    match value:
+        case dict():
+            plain = {name: encoded(member) for name, member in value.items()}
+            return {"$object": plain} if len(plain) == 1 and next(iter(plain)).startswith("$") else plain
+        case list():
+            return [encoded(member) for member in value]
+        case Opaque():
+            return {"$opaque": as_text(value.value)}
+        case float() if not math.isfinite(value):
+            return {"$number": repr(value)}
+        case _:
+            return value
+
+
+def decoded(value: Json) -> Json:
+    """What `encoded` was made from; an opaque value is a new one, equal to no other."""
+    match value:
+        case {"$opaque": text}:
+            return Opaque(_Lost(str(text)))
+        case {"$number": text}:
+            return float(text)
+        case {"$object": members}:
+            return freeze({name: decoded(member) for name, member in members.items()})
+        case dict():
+            return freeze({name: decoded(member) for name, member in value.items()})
+        case list():
+            return freeze([decoded(member) for member in value])
+        case _:
+            return value
+
+
+class _Lost:
+    """What was an object of another process."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def event_data(event: Event, calls: list[Call]) -> dict[str, Json]:
+    """One event as JSON."""
+    match event:
+        case ("said", text):
+            return {"said": text}
+        case ("settle", index):
+            return {"settled": index, **outcome_data(calls[index].outcome or Outcome())}
+        case (kind, Call() as call, step):
+            return {str(kind): call.tool, "args": encoded(call.args), "step": step, **_present(call)}
+    raise TypeError(f"not an event of a guard: {event!r}")
+
+
+def _present(call: Call) -> dict[str, Json]:
+    given = {"id": call.id, "agent": call.agent, "start": call.start}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def outcome_data(outcome: Outcome) -> dict[str, Json]:
+    """An outcome as JSON; its value only where the text does not say it."""
+    data: dict[str, Json] = {"text": outcome.text, "error": outcome.error, "status": outcome.status, "end": outcome.end}
+    kept = {name: value for name, value in data.items() if value is not None}
+    read = ABSENT if outcome.text is None else read_text(outcome.text, ABSENT)
+    if outcome.value is ABSENT:
+        return kept if read is ABSENT else {**kept, "plain": True}
+    return kept if same_value(read, outcome.value) else {**kept, "value": encoded(outcome.value)}
+
+
+def outcome_of(data: Mapping[str, Json]) -> Outcome:
+    """The outcome that `outcome_data` was made from."""
+    text = data.get("text")
+    value = ABSENT if text is None or data.get("plain") else read_text(text, ABSENT)
+    if "value" in data:
+        value = decoded(data["value"])
+    return Outcome(text, value, data.get("error"), data.get("status"), data.get("end"))
+
+
+def checked(state: object) -> Mapping[str, Any]:
+    """The data, if it is that of a guard in a version that this package reads."""
+    if not isinstance(state, Mapping) or state.get("kind") != "agentltl guard":
+        raise ConstraintError("this is not the state of a guard\ngive what `guard.to_state()` gave")
+    if state.get("version") != VERSION:
+        raise ConstraintError(
+            f"this state of a guard has version {state.get('version')}, and this package reads version {VERSION}\n"
+            "read it with the release that wrote it"
+        )
+    return state

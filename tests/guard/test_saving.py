@@ -1,0 +1,118 @@
+"""A guard that is saved as JSON and made again goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from agentltl import ConstraintError, Guard
+from agentltl.guard.decision import Decision
+
+RULES = [
+    {"name": "read", "rule": "G (cancel(id = ?o) -> O get(id = ?o)[ok])", "severity": "PERSISTENT_BLOCK"},
+    {"name": "most", "rule": "at_most(pay, 2)", "severity": "SOFT_BLOCK"},
+    {"name": "warn", "rule": "never(rm)", "severity": "BLOCK_AND_WARN"},
+    {"name": "fast", "rule": "G (pay -> count(pay, 10s) <= 1)", "severity": "TOLERATE"},
+    {"name": "said", "rule": "G (send -> said(.to))", "severity": "PERSISTENT_BLOCK"},
+    {"name": "close", "rule": "response(open, close)", "severity": "PERSISTENT_BLOCK", "weight": 2.0},
+]
+TOOLS = ("cancel", "get", "pay", "rm", "send", "open", "close", "look")
+
+
+def again(g: Guard) -> Guard:
+    return Guard.from_state(json.loads(json.dumps(g.to_state())))
+
+
+def same(one: Guard, other: Guard) -> None:
+    assert other.status() == one.status()
+    assert other.status().counts == one.status().counts
+    assert other.verdicts() == one.verdicts()
+    assert repr(other.trace) == repr(one.trace)
+    assert (other.stopped is None) is (one.stopped is None)
+
+
+def test_a_guard_made_again_goes_on_as_the_one_that_was_saved() -> None:
+    rng = random.Random("saving")
+    for _ in range(60):
+        g = Guard(RULES, max_soft_attempts=rng.randint(0, 4), max_identical_refusals=rng.choice((None, 4)))
+        g.said("send it to bob")
+        running: list[Decision] = []
+        for step in range(1, rng.randint(4, 14)):
+            for _ in range(rng.randint(1, 3)):
+                args = {"id": rng.choice((1, 2.5, None)), "to": rng.choice(("bob", "eve"))}
+                decision = g.propose(rng.choice(TOOLS), args, step=step, start=float(step))
+                if decision.allowed:
+                    running.append(decision)
+            while running and rng.random() < 0.7:
+                one = running.pop(rng.randrange(len(running)))
+                outcome: Any = rng.choice(("ok", '{"a": 1}', {"b": [1, None]}, None, 7))
+                g.settle(one, outcome, error=rng.choice((None, None, "it failed")), end=step + 0.5)
+            if rng.random() < 0.1:
+                g.reset()
+                running = []
+            if rng.random() < 0.1:
+                g.said("and to eve")
+        twin = again(g)
+        same(g, twin)
+        for tool in TOOLS:
+            for one, other in ((g, twin),):
+                a, b = (x.propose(tool, {"id": 1, "to": "bob"}, step=99, start=99.0) for x in (one, other))
+                assert (a.allowed, a.action, a.feedback, a.id) == (b.allowed, b.action, b.feedback, b.id)
+        same(g, twin)
+
+
+def test_values_that_json_has_no_words_for_come_back() -> None:
+    g = Guard([{"name": "r", "rule": "no_repeat(a)", "severity": "TOLERATE"}])
+    odd = {"n": float("nan"), "i": float("inf"), "o": object(), "$x": 1, "l": [{"$number": "7"}]}
+    g.settle(g.propose("a", odd), {"$opaque": object()})
+    twin = again(g)
+    (call,) = twin.trace.calls
+    assert call.args["n"] != call.args["n"]
+    assert call.args["i"] == float("inf")
+    assert call.args["$x"] == 1
+    assert call.args["l"] == [{"$number": "7"}]
+    assert "object object" in str(call.args["o"].value)
+    assert twin.status()["completed_trace"][0]["tool_name"] == "a"
+
+
+def test_the_state_is_what_has_happened_and_nothing_that_follows_from_it() -> None:
+    g = Guard(RULES)
+    g.said("to bob")
+    g.settle(g.propose("get", {"id": 1}, start=1.0), "ok", end=2.0)
+    g.propose("cancel", {"id": 2}, start=3.0)
+    state = g.to_state()
+    assert [next(iter(event)) for event in state["events"]] == ["said", "propose", "settled", "propose"]
+    assert set(state) == {
+        "kind", "version", "constraints", "severities", "settings", "limits", "fields", "before", "events",
+    }  # fmt: skip
+
+
+def test_another_process_goes_on() -> None:
+    g = Guard(RULES)
+    g.settle(g.propose("get", {"id": 1}), "ok")
+    code = (
+        "import json, sys; from agentltl import Guard; g = Guard.from_state(json.load(sys.stdin));"
+        "print(g.propose('cancel', {'id': 1}).allowed, g.propose('cancel', {'id': 2}).allowed)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(g.to_state()), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ({}, "not the state of a guard"),
+        ([], "not the state of a guard"),
+        ({"kind": "agentltl guard", "version": 99}, "version 99"),
+    ],
+)
+def test_what_is_no_state_is_an_error(state: Any, says: str) -> None:
+    with pytest.raises(ConstraintError, match=says):
+        Guard.from_state(state)
