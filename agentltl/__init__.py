@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentltl.agents.agent import Agent as Agent
     from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools as AgentWithAdditionalTools
     from agentltl.agents.agent_with_constraints import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.code import CodeAgentWithConstraints as CodeAgentWithConstraints
     from agentltl.agents.mcp.errors import McpServerError as McpServerError
     from agentltl.agents.mcp.servers import McpServers as McpServers
     from agentltl.agents.models.errors import ModelError as ModelError
@@ -34,6 +35,7 @@ _HOMES = {
     "agentltl.agents.agent": ("Agent",),
     "agentltl.agents.agent_with_additional_tools": ("AgentWithAdditionalTools",),
     "agentltl.agents.agent_with_constraints": ("AgentWithConstraints",),
+    "agentltl.agents.code": ("CodeAgentWithConstraints",),
     "agentltl.agents.mcp.errors": ("McpServerError",),
     "agentltl.agents.mcp.servers": ("McpServers",),
     "agentltl.agents.tool_calling": ("ToolCallingAgentWithConstraints",),

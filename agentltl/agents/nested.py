@@ -7,16 +7,26 @@ smolagents passes nothing down that would tell the two apart, so the calling fra
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import TypeVar
 
 from smolagents.agents import CodeAgent, MultiStepAgent, ToolCallingAgent
+from smolagents.local_python_executor import evaluate_call
 
-_INSIDE = frozenset(
-    {
-        MultiStepAgent.__call__.__code__,
-        ToolCallingAgent.execute_tool_call.__code__,
-        CodeAgent._step_stream.__code__,
-    }
-)
+_INSIDE: set[CodeType] = {
+    MultiStepAgent.__call__.__code__,
+    ToolCallingAgent.execute_tool_call.__code__,
+    CodeAgent._step_stream.__code__,
+    evaluate_call.__code__,  # the code of a code agent runs in a thread of its own
+}
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def inside(function: _Function) -> _Function:
+    """What this function calls is inside an agent's run, in whatever thread."""
+    _INSIDE.add(function.__code__)
+    return function
 
 
 def nested() -> bool:

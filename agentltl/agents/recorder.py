@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from smolagents.agents import ToolCallingAgent, ToolOutput
+from smolagents.agents import MultiStepAgent, ToolOutput
 from smolagents.memory import ActionStep
 from smolagents.models import ChatMessageToolCall
 from smolagents.utils import AgentToolCallError
@@ -31,7 +31,7 @@ class Recorder:
     def __init__(
         self,
         stream: Stream,
-        agent: ToolCallingAgent,
+        agent: MultiStepAgent,
         model: WatchedModel,
         violations: Callable[[], Sequence[Violation]] = tuple,
         known: int = 0,

@@ -69,6 +69,10 @@ class Answers(Questions):
             return ()
         return violations(self.constraints, self.severities, moved, position, step, self._state.unjudged)
 
+    def _message(self, call: Call) -> int | None:
+        """The number of the model's message that makes a call."""
+        return call.step
+
     def _enforces(self, violation: Violation) -> bool:
         return self.settings.enforce and self._named[violation.constraint_name].enforce
 
@@ -77,7 +81,7 @@ class Answers(Questions):
         state = self._state
         strongest = broken[0].severity
         same = tuple(v for v in broken if v.severity is strongest)
-        state.counts = recounted(state.counts, broken, same, call, state.proposed, True)
+        state.counts = recounted(state.counts, broken, same, call, self._message(call), state.proposed, True)
         most = self.settings.max_identical_refusals
         if most is not None and state.counts.repeated >= most and strongest is not ConstraintSeverity.HARD_STOP:
             same = (stopping(broken[0], state.counts.repeated),)

@@ -19,16 +19,16 @@ class Soft:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A call that `BLOCK_AND_WARN` has refused: in which message, and at which proposal."""
+    """A call that `BLOCK_AND_WARN` has refused: in which message (None: not known), and at which proposal."""
 
-    step: int | None
+    message: int | None
     proposal: int
 
-    def followed_by(self, call: Call, proposal: int) -> bool:
-        """Whether a call belongs to the message after the refusal; without steps, whether it is the next proposal."""
-        if self.step is None or call.step is None:
+    def followed_by(self, message: int | None, proposal: int) -> bool:
+        """Whether a call belongs to the message after the refusal; without numbers, whether it is the next proposal."""
+        if self.message is None or message is None:
             return proposal == self.proposal + 1
-        return call.step == self.step + 1
+        return message == self.message + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ class Counts:
             soft[name] = Soft(before.refused + 1, before.in_a_row + 1)
         return replace(self, soft=soft, last=own, repeated=self.repeated + 1 if own == self.last else 1)
 
-    def warn(self, name: str, call: Call, proposal: int) -> Counts:
+    def warn(self, name: str, call: Call, message: int | None, proposal: int) -> Counts:
         """After a refusal that the identical call in the next message overrides."""
-        return replace(self, warned={**self.warned, (name, identity(call)): Warned(call.step, proposal)})
+        return replace(self, warned={**self.warned, (name, identity(call)): Warned(message, proposal)})
 
-    def insists(self, name: str, call: Call, proposal: int) -> bool:
+    def insists(self, name: str, call: Call, message: int | None, proposal: int) -> bool:
         """Whether a call insists on what was refused in the message before."""
         warned = self.warned.get((name, identity(call)))
-        return warned is not None and warned.followed_by(call, proposal)
+        return warned is not None and warned.followed_by(message, proposal)
 
     def overridden(self, name: str, call: Call) -> Counts:
         """After a call that insisted: it was good for once."""

@@ -215,14 +215,16 @@ class Guard(Answers):
             if self._lookahead is not None and panel is not state.panel:
                 broken += self._contradictions(panel, call, broken, step)
             if broken:
-                broken = weighed(broken, self._named, self.settings, state.counts, call, state.proposed)
+                broken = weighed(
+                    broken, self._named, self.settings, state.counts, call, self._message(call), state.proposed
+                )
                 if broken[0].refuses:
                     return self._refused(tuple(v for v in broken if v.refuses), call)
             state.calls.append(call)
             state.panel = panel
             state.latest = call.start or 0.0
             if broken or state.counts.changed:
-                state.counts = recounted(state.counts, broken, (), call, state.proposed, False)
+                state.counts = recounted(state.counts, broken, (), call, None, state.proposed, False)
             if broken:
                 return self._allowed(broken, call, index)
             return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), (), ()))

@@ -22,15 +22,23 @@ def weighed(
     settings: Settings,
     counts: Counts,
     call: Call,
+    message: int | None,
     proposal: int,
 ) -> tuple[Violation, ...]:
-    """The violations of a proposed call with what each is answered with, strongest first."""
-    found = [_one(v, constraints[v.constraint_name], settings, counts, call, proposal) for v in violations]
+    """The violations of a proposed call with what each is answered with, strongest first; `message` is the number of
+    the model's message, if it is known."""
+    found = [_one(v, constraints[v.constraint_name], settings, counts, call, message, proposal) for v in violations]
     return tuple(sorted(found, key=lambda v: (not v.refuses, v.severity.value.rank)))
 
 
 def _one(
-    violation: Violation, constraint: Constraint, settings: Settings, counts: Counts, call: Call, proposal: int
+    violation: Violation,
+    constraint: Constraint,
+    settings: Settings,
+    counts: Counts,
+    call: Call,
+    message: int | None,
+    proposal: int,
 ) -> Violation:
     if not settings.enforce or not constraint.enforce:
         return replace(violation, enforced=False)
@@ -39,13 +47,19 @@ def _one(
         soft = counts.soft.get(constraint.name, Soft())
         if settings.too_many(constraint, soft.refused, soft.in_a_row):
             return replace(violation, severity=settings.escalate_to, escalated=True)
-    if row.insists and counts.insists(constraint.name, call, proposal):
+    if row.insists and counts.insists(constraint.name, call, message, proposal):
         return replace(violation, override=True)
     return violation
 
 
 def recounted(
-    counts: Counts, violations: Sequence[Violation], told: Sequence[Violation], call: Call, proposal: int, refused: bool
+    counts: Counts,
+    violations: Sequence[Violation],
+    told: Sequence[Violation],
+    call: Call,
+    message: int | None,
+    proposal: int,
+    refused: bool,
 ) -> Counts:
     """The counts after a proposed call; `told` are the violations that the model hears of."""
     for violation in violations:
@@ -58,7 +72,7 @@ def recounted(
     counts = counts.refused(call, soft)
     for violation in told:
         if violation.severity.value.insists:
-            counts = counts.warn(violation.constraint_name, call, proposal)
+            counts = counts.warn(violation.constraint_name, call, message, proposal)
     return counts
 
 

@@ -1,4 +1,4 @@
-"""A pytest plugin that runs smolagents' own tests, with another class in the place of `ToolCallingAgent` if asked.
+"""A pytest plugin that runs smolagents' own tests, with another class in the place of the one it derives from if asked.
 
 It is loaded into a pytest process of its own (`-p smolagents_own`), since it changes smolagents for good.
 The source distribution has the test files without the conftest beside them, so the fixtures are made here.
@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 OUTCOMES = pytest.StashKey[dict[str, dict[str, str]]]()
+REPLACED = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("smolagents' own tests")
     group.addoption("--outcomes", required=True, help="the file to write the outcome of each test to, as JSON")
-    group.addoption("--agent-class", help="`module:Name` of the class to put in the place of ToolCallingAgent")
+    group.addoption("--agent-class", help="`module:Name` of the class to put in the place of its base")
     group.addoption("--constraint", help="a constraint, as JSON, that every agent of that class is given")
 
 
@@ -33,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
         agent_class = getattr(importlib.import_module(module), name)
         if constraint := config.getoption("--constraint"):
             give(agent_class, json.loads(constraint))
-        put_in_place(agent_class)
+        config.stash[REPLACED] = put_in_place(agent_class)
 
 
 def refuse(host: Any, *args: Any, **kwargs: Any) -> Any:
@@ -51,15 +52,19 @@ def give(agent_class: type, constraint: dict[str, Any]) -> None:
     agent_class.__init__ = with_constraint
 
 
-def put_in_place(agent_class: type) -> None:
-    """Make every later import of smolagents' class, and its registry, find `agent_class`."""
+def put_in_place(agent_class: type) -> str:
+    """Make every later import of smolagents' class, and its registry, find `agent_class`; returns the class's name."""
     import smolagents
     import smolagents.agents
     import smolagents.cli
 
+    bases = [base for base in agent_class.__mro__ if base in (smolagents.ToolCallingAgent, smolagents.CodeAgent)]
+    name = bases[0].__name__
     for module in (smolagents, smolagents.agents, smolagents.cli):
-        module.ToolCallingAgent = agent_class
-    smolagents.agents.AGENT_REGISTRY["ToolCallingAgent"] = agent_class
+        if hasattr(module, name):
+            setattr(module, name, agent_class)
+    smolagents.agents.AGENT_REGISTRY[name] = agent_class
+    return name
 
 
 @pytest.hookimpl(wrapper=True)
@@ -68,7 +73,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     test = item.nodeid
     if place := item.config.getoption("--agent-class"):
         # A class among the parameters is part of the test's name.
-        test = re.sub(rf"\b{place.partition(':')[2]}\b", "ToolCallingAgent", test)
+        test = re.sub(rf"\b{place.partition(':')[2]}\b", item.config.stash[REPLACED], test)
     known = item.config.stash[OUTCOMES].setdefault(test, {"outcome": "passed", "why": ""})
     if report.outcome != "passed":
         known.update(outcome=report.outcome, why=call.excinfo.exconly() if call.excinfo else "")

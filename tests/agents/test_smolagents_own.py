@@ -1,8 +1,8 @@
-"""smolagents' own tests hold with our class in the place of `ToolCallingAgent`: it is a drop-in.
+"""smolagents' own tests hold with our classes in the place of the ones that they derive from: they are drop-ins.
 
 The test files come out of smolagents' source distribution (`make test` unpacks them) and are run as they are,
 each time in a process of its own: once with the base class, which says what passes on this machine,
-and then with ours, under no constraint, under one that no call touches and under one that every call touches.
+and then with each of ours, under no constraint, under one that no call touches and under one that every call touches.
 """
 
 import json
@@ -16,9 +16,10 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SMOLAGENTS = ROOT / "build" / "smolagents"
-OURS = "agentltl.agents.tool_calling:ToolCallingAgentWithConstraints"
+TOOL_CALLING = "agentltl.agents.tool_calling:ToolCallingAgentWithConstraints"
+CODE = "agentltl.agents.code:CodeAgentWithConstraints"
 
-# The files that make a tool-calling agent, or read what one leaves behind.
+# The files that make an agent, or read what one leaves behind.
 FILES = ["test_agents.py", "test_monitoring.py", "test_memory.py", "test_gradio_ui.py"]
 
 CONSTRAINTS: dict[str, dict[str, str] | None] = {
@@ -26,6 +27,9 @@ CONSTRAINTS: dict[str, dict[str, str] | None] = {
     "untouched": {"name": "untouched", "rule": "precedence(no_such_tool, other)"},
     "every call touches it": {"name": "every", "rule": "at_most(*, 1000000)"},
 }
+
+NAMES_ITS_CLASS = "test_multiagent_to_dict_from_dict_roundtrip"
+"""This test asks a code agent's dict for the class `CodeAgent` by name."""
 
 Outcomes = dict[str, dict[str, str]]
 
@@ -48,8 +52,8 @@ def run(folder: Path, *arguments: str) -> Outcomes:
     return dict(json.loads(outcomes.read_text()))
 
 
-def ours_under(constraint: dict[str, str] | None) -> list[str]:
-    return ["--agent-class", OURS, *(["--constraint", json.dumps(constraint)] if constraint else [])]
+def ours_under(constraint: dict[str, str] | None, ours: str = TOOL_CALLING) -> list[str]:
+    return ["--agent-class", ours, *(["--constraint", json.dumps(constraint)] if constraint else [])]
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +68,20 @@ def test_the_base_class_passes_most_of_them(base: Outcomes) -> None:
     passed = {test for test, seen in base.items() if seen["outcome"] == "passed"}
     assert len(passed) > 120, {test: seen for test, seen in base.items() if seen["outcome"] != "passed"}
     assert sum("TestToolCallingAgent::test_process_tool_calls" in test for test in passed) == 7
+    assert sum("TestCodeAgent::" in test for test in passed) > 10
 
 
+@pytest.mark.parametrize("agent_class", [TOOL_CALLING, CODE], ids=["tool calling", "code"])
 @pytest.mark.parametrize("case", CONSTRAINTS)
-def test_what_the_base_class_passes_ours_passes(case: str, base: Outcomes, tmp_path: Path) -> None:
+def test_what_the_base_class_passes_ours_passes(case: str, agent_class: str, base: Outcomes, tmp_path: Path) -> None:
     constraint = CONSTRAINTS[case]
-    ours = run(tmp_path, *ours_under(constraint))
+    ours = run(tmp_path, *ours_under(constraint, agent_class))
     assert ours.keys() == base.keys()
     passed = [test for test, seen in base.items() if seen["outcome"] == "passed"]
+    if agent_class == CODE:
+        (named,) = [test for test in passed if test.endswith(NAMES_ITS_CLASS)]
+        assert "'CodeAgentWithConstraints' == 'CodeAgent'" in ours[named]["why"]
+        passed.remove(named)
     lost = [f"{test}: {ours[test]['why']}" for test in passed if ours[test]["outcome"] != "passed"]
     assert not lost, "\n".join(lost)
 
@@ -81,3 +91,10 @@ def test_the_constraint_is_in_force(tmp_path: Path) -> None:
     ours = run(tmp_path, *ours_under({"name": "nothing", "rule": "never(*)"}), "-k", "test_process_tool_calls")
     stopped = {test for test, seen in ours.items() if "ConstraintStopError" in seen["why"]}
     assert any(test.endswith("[test_case0]") for test in stopped), ours
+
+
+def test_the_constraint_is_in_force_in_code(tmp_path: Path) -> None:
+    nothing = {"name": "nothing", "rule": "never(final_answer)"}
+    ours = run(tmp_path, *ours_under(nothing, CODE), "-k", "test_change_tools or test_custom_final_answer")
+    stopped = {test for test, seen in ours.items() if "ConstraintStopError" in seen["why"]}
+    assert any("test_custom_final_answer_with_custom_inputs" in test for test in stopped), ours

@@ -1,0 +1,93 @@
+"""The arguments of a call in Python under the names that the tool has for them, defaults included."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import FunctionType
+
+from smolagents.tools import Tool
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_OPTION = "sanitize_inputs_outputs"
+"""A keyword of smolagents' own, which no tool gets."""
+
+_MOST = 1_000
+"""Of how many functions the signature is remembered; to look one up costs more than to judge a call."""
+_known: dict[tuple[FunctionType, bool], inspect.Signature] = {}
+
+
+def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object] | None:
+    """What a tool or a managed agent gets if it is called like this; None if it is certain that Python rejects the call
+    before the tool's own code begins.
+
+    Names are those of the tool's `forward`. Where that takes whatever comes, positional arguments stand under the names
+    of `tool.inputs`, in their order, and those beyond under `*`.
+    """
+    kwargs = {name: value for name, value in kwargs.items() if name != _OPTION or not isinstance(tool, Tool)}
+    inputs: Mapping[str, object] = getattr(tool, "inputs", {})
+    match args:
+        case (dict() as single,) if not kwargs and isinstance(tool, Tool) and all(name in inputs for name in single):
+            args, kwargs = (), single  # smolagents takes a single object for the arguments by name
+    # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
+    is_plain = isinstance(tool, Tool) and inspect.getattr_static(type(tool), "__call__") is Tool.__dict__["__call__"]
+    function = tool.forward if is_plain else tool.__call__  # type: ignore[attr-defined, operator]
+    signature = _signature(function)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        if _speaks_for_itself(tool, function):
+            return None
+        places = [name for name, p in signature.parameters.items() if p.kind in _POSITIONAL]
+        return _by_place({}, args, kwargs, places or list(inputs))
+    bound.apply_defaults()
+    found, rest, more = {}, (), {}
+    for name, value in bound.arguments.items():
+        match signature.parameters[name].kind:
+            case inspect.Parameter.VAR_POSITIONAL:
+                rest = value
+            case inspect.Parameter.VAR_KEYWORD:
+                more = value
+            case _ if name != _OPTION:
+                found[name] = value
+    return _by_place(found, rest, more, list(inputs))
+
+
+def _by_place(
+    found: dict[str, object], args: tuple[object, ...], kwargs: Mapping[str, object], places: list[str]
+) -> dict[str, object]:
+    """Arguments without a name of their own get those names that are left, in their order."""
+    found = {**found, **kwargs}
+    free = [name for name in places if name not in found]
+    found |= dict(zip(free, args, strict=False))
+    return found | {"*": list(args[len(free) :])} if len(args) > len(free) else found
+
+
+def _signature(function: object) -> inspect.Signature:
+    bare = getattr(function, "__func__", function)
+    if not isinstance(bare, FunctionType):
+        return _looked_up(function)
+    key = bare, bare is not function
+    known = _known.get(key)
+    if known is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        known = _known.setdefault(key, _looked_up(function))
+    return known
+
+
+def _looked_up(function: object) -> inspect.Signature:
+    try:
+        signature = inspect.signature(function)  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # Python does not know what the function takes
+        signature = inspect.signature(lambda *args, **kwargs: None)
+    # A tool that was made from a function is written with a `self` that its `forward` does not take.
+    return signature.replace(parameters=[p for p in signature.parameters.values() if p.name != "self"])
+
+
+def _speaks_for_itself(tool: object, function: object) -> bool:
+    """Whether the function has no wrapper around it, so that its signature is what Python checks."""
+    bare = getattr(function, "__func__", function)
+    if type(tool).__name__ == "SimpleTool":  # what smolagents' decorator makes passes everything on
+        bare = getattr(bare, "__wrapped__", bare)
+    return isinstance(bare, FunctionType) and not hasattr(bare, "__wrapped__") and not hasattr(bare, "__signature__")

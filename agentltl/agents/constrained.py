@@ -1,0 +1,130 @@
+"""What every guarded smolagents agent has: constraints, a guard, runs under it, its status, copies, saving and loading.
+
+It goes in front of a class that asks the guard about each call.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from smolagents.agents import RunResult
+
+from agentltl.agents.callbacks import Callbacks
+from agentltl.agents.copied import shared
+from agentltl.agents.nested import nested
+from agentltl.agents.saved import GUARD_SETTINGS, take_settings, write_imports
+from agentltl.constraints.constraint import Constraint
+from agentltl.constraints.value import Json
+from agentltl.guard.decision import Decision
+from agentltl.guard.guard import Guard
+from agentltl.guard.severity import ConstraintSeverity
+
+if TYPE_CHECKING:
+    import PIL.Image
+    from smolagents.agents import MultiStepAgent as Base
+else:
+    Base = object
+
+Constraints = Sequence[Constraint | Mapping[str, Json]] | str | os.PathLike[str]
+Severities = Mapping[str, ConstraintSeverity | str]
+
+
+class Constrained(Base):
+    """An agent under constraints. The constructor calls `_constrain` before that of smolagents."""
+
+    guard: Guard
+    _guard_class: ClassVar[type[Guard]] = Guard
+    _member_stop: Decision | None = None
+    """The decision of a managed agent's constraint that has stopped this run."""
+
+    def _constrain(
+        self,
+        constraints: Constraints = (),
+        constraint_severities: Severities | None = None,
+        default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        **settings: Any,
+    ) -> None:
+        self._severities = {name: ConstraintSeverity.of(s) for name, s in (constraint_severities or {}).items()}
+        self._default_severity = ConstraintSeverity.of(default_severity)
+        self.guard = self._guard_class(constraints, self._severities, self._default_severity, **settings)
+
+    def _setup_step_callbacks(self, step_callbacks: Any) -> None:
+        super()._setup_step_callbacks(step_callbacks)  # type: ignore[no-untyped-call]
+        self.step_callbacks = Callbacks(self.step_callbacks)
+
+    def run(
+        self,
+        task: str,
+        stream: bool = False,
+        reset: bool = True,
+        images: list[PIL.Image.Image] | None = None,
+        additional_args: dict[str, Any] | None = None,
+        max_steps: int | None = None,
+        return_full_result: bool | None = None,
+    ) -> Any | RunResult:
+        """Run the agent as smolagents does. A constraint that stops the run raises `ConstraintViolationError`.
+
+        `reset=False` goes on with the same conversation for the constraints too: what has happened stays their trace.
+        """
+        self._member_stop = None
+        if reset:
+            self.guard.reset()
+        if not nested():
+            self.guard.said(task)
+        return super().run(
+            task,
+            stream=stream,
+            reset=reset,
+            images=images,
+            additional_args=additional_args,
+            max_steps=max_steps,
+            return_full_result=return_full_result,
+        )
+
+    def get_constraint_status(self) -> dict[str, Json]:
+        """What the constraints say of the last run: the documented dict."""
+        status = self.guard.status()
+        if self._member_stop is not None and status["status"] != "stopped":
+            # A constraint of a managed agent has stopped the run.
+            records = [violation.record() for violation in self._member_stop.violations]
+            status["status"] = "stopped"
+            status["stopped_by"] = records[0]["constraint_name"] if records else None
+            status["violations"] = [*status["violations"], *records]
+        return status
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo.update((id(it), it) for it in shared(self))
+        twin = memo[id(self)] = object.__new__(type(self))
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    def to_dict(self) -> dict[str, Any]:
+        """The agent as plain data, with its constraints (keys of a rule file) and severities (names)."""
+        data: dict[str, Any] = super().to_dict()
+        data["requirements"] = sorted({*data["requirements"], "agentltl"})
+        data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
+        data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}
+        data["default_severity"] = self._default_severity.name
+        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS}
+        return data
+
+    @classmethod
+    def from_dict(cls, agent_dict: dict[str, Any], **kwargs: Any) -> Self:
+        """An agent from what `to_dict` gave. Keywords override it; those for constraints are for this agent alone."""
+        settings = take_settings(agent_dict, kwargs)
+        import agentltl.agents.models.local  # noqa: F401  the registry of smolagents then knows our models
+
+        agent = super().from_dict(agent_dict, **kwargs)
+        assert isinstance(agent, cls)
+        if settings:
+            agent._constrain(**settings)
+        return agent
+
+    def save(self, output_dir: str | Path, relative_path: str | None = None) -> None:
+        """Save the agent as smolagents does, with its constraints in `agent.json` and `app.py`."""
+        super().save(output_dir, relative_path)
+        write_imports(output_dir, type(self), type(self.model))
