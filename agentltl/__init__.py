@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from agentltl.agents.agent import Agent as Agent
     from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools as AgentWithAdditionalTools
     from agentltl.agents.agent_with_constraints import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.approval import Allow as Allow
+    from agentltl.agents.approval import ApprovalRequest as ApprovalRequest
+    from agentltl.agents.approval import Change as Change
+    from agentltl.agents.approval import Deny as Deny
+    from agentltl.agents.approval import Pending as Pending
     from agentltl.agents.code import CodeAgentWithConstraints as CodeAgentWithConstraints
     from agentltl.agents.mcp.errors import McpServerError as McpServerError
     from agentltl.agents.mcp.servers import McpServers as McpServers
     from agentltl.agents.models.errors import ModelError as ModelError
+    from agentltl.agents.terminal import in_terminal as in_terminal
     from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints as ToolCallingAgentWithConstraints
     from agentltl.constraints import *  # noqa: F403
     from agentltl.errors import *  # noqa: F403
@@ -38,11 +44,13 @@ _HOMES = {
     "agentltl.agents.code": ("CodeAgentWithConstraints",),
     "agentltl.agents.mcp.errors": ("McpServerError",),
     "agentltl.agents.mcp.servers": ("McpServers",),
+    "agentltl.agents.approval": ("Allow", "ApprovalRequest", "Change", "Deny", "Pending"),
+    "agentltl.agents.terminal": ("in_terminal",),
     "agentltl.agents.tool_calling": ("ToolCallingAgentWithConstraints",),
     "agentltl.agents.models.errors": ("ModelError",),
     "agentltl.errors": (
-        "AgentLTLError", "ConstraintError", "ConstraintViolationError", "FormulaError", "MissingExtraError",
-        "PredicateError", "RuleFileError", "TraceError",
+        "AgentLTLError", "ApprovalPendingError", "ConstraintError", "ConstraintViolationError", "FormulaError",
+        "MissingExtraError", "PredicateError", "RuleFileError", "TraceError",
     ),
     "agentltl.guard.decision": ("Decision", "Violation"),
     "agentltl.guard.guard": ("Guard",),

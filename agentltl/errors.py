@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agentltl.agents.approval import ApprovalRequest
     from agentltl.guard.decision import Decision
 
 
@@ -80,3 +81,13 @@ class ConstraintViolationError(AgentLTLError):
     def __init__(self, message: str, decision: Decision | None = None) -> None:
         super().__init__(message)
         self.decision = decision
+
+
+class ApprovalPendingError(AgentLTLError):
+    """A call waits for a person's approval, and the run has ended. `decision` is what the guard said of the call,
+    `request` what the person is asked."""
+
+    def __init__(self, message: str, decision: Decision | None = None, request: ApprovalRequest | None = None) -> None:
+        super().__init__(message)
+        self.decision = decision
+        self.request = request

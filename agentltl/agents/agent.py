@@ -23,9 +23,10 @@ from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.value import Json, as_text
-from agentltl.errors import ConstraintError, ConstraintViolationError
+from agentltl.errors import ApprovalPendingError, ConstraintError, ConstraintViolationError
 from agentltl.guard.decision import Violation
 from agentltl.record.events import Ending, Event, RunEnd, RunStart, Sink, Stream, data_of
+from agentltl.record.plain import plain
 from agentltl.record.result import Result
 from agentltl.record.text import is_blocks, text_of
 
@@ -71,6 +72,7 @@ class Agent:
         self.sinks: list[Sink] = list(sinks)
         self.temperature = temperature
         self.last_result: Result | None = None
+        self._earlier: list[dict[str, Json]] = []
         self._model = WatchedModel(built)
         self.smolagent = self._make(
             self._all_tools(list(tools or ())),
@@ -92,7 +94,7 @@ class Agent:
         stream = Stream(self.sinks)
         known = 0 if reset else len(self._violations())
         recorder = Recorder(stream, self.smolagent, self._model, self._violations, known)
-        earlier = self.last_result.messages if self.last_result is not None and not reset else []
+        earlier = [] if reset else self._earlier
         stream.emit("agent_start", data_of(self._start(task, earlier)))
         self.smolagent.recorder = recorder
         try:
@@ -132,11 +134,17 @@ class Agent:
         """How a run ended that an error ended; its class is that of the cause, which smolagents wraps."""
         cause: BaseException = error.__cause__ or error
         ending: Ending = "error"
+        pending: dict[str, Json] | None = None
         if isinstance(error, ConstraintViolationError):
             ending, cause = "stop", error
+        elif isinstance(error, ApprovalPendingError):
+            ending, cause = "pending", error
+            if error.request is not None:
+                pending = {name: plain(value) for name, value in error.request.to_dict().items()}
         elif not isinstance(error, Exception) or (type(error) is AgentError and self.smolagent.interrupt_switch):
             ending = "interrupt"
-        return RunEnd(ending, error=as_text(error) or type(error).__name__, error_class=type(cause).__name__)
+        text = as_text(error) or type(error).__name__
+        return RunEnd(ending, error=text, error_class=type(cause).__name__, pending=pending)
 
     def _finish(self, recorder: Recorder, end: RunEnd, error: BaseException | None) -> Result:
         """End the stream and fold it."""
@@ -147,7 +155,7 @@ class Agent:
         result = Result.of([*recorder.stream.events, Event("agent_end", data)])
         if result["answer"]:
             recorder.stream.emit("text_delta", {"text": result["answer"]})
-        self.last_result = result
+        self.last_result, self._earlier = result, result.messages
         recorder.stream.emit("agent_end", {**data, "result": result})
         return result
 

@@ -9,6 +9,7 @@ from smolagents.models import Model
 from smolagents.tools import Tool
 
 from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools
+from agentltl.agents.approval import Approver
 from agentltl.agents.recorded import RecordedAgentWithConstraints
 from agentltl.agents.tool_calling import Constraints, Severities
 from agentltl.constraints.value import Json
@@ -23,6 +24,9 @@ class AgentWithConstraints(AgentWithAdditionalTools):
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file;
     `constraint_severities` gives constraints, by name, another severity, `default_severity` those that have none.
+    `approve` is asked about calls that a person can allow; without it they are refused. Where it does not answer yet,
+    the run ends, and what it waits for is `result.pending`.
+    `lookahead`, `enforce` and `max_identical_refusals` are those of `ToolCallingAgentWithConstraints`.
     Tools of `mcp_servers` are judged like all others.
     """
 
@@ -36,6 +40,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approve: Approver | None = None,
         lookahead: Literal["rule", "joint"] = "rule",
         enforce: bool = True,
         max_identical_refusals: int | None = None,
@@ -54,6 +59,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
             "constraints": constraints,
             "constraint_severities": constraint_severities,
             "default_severity": default_severity,
+            "approve": approve,
             "lookahead": lookahead,
             "enforce": enforce,
             "max_identical_refusals": max_identical_refusals,
@@ -77,6 +83,18 @@ class AgentWithConstraints(AgentWithAdditionalTools):
     def guard(self) -> Guard:
         """The guard that judges the calls."""
         return self.smolagent.guard
+
+    def to_state(self) -> dict[str, Json]:
+        """The conversation so far as JSON: what the agent remembers, the transcript, what the guard knows."""
+        return {**self.smolagent.to_state(), "messages": self._earlier}
+
+    def restore(self, state: Mapping[str, Json]) -> None:
+        """Take up a conversation that `to_state` gave, also in another process: `run(..., reset=False)` goes on.
+
+        The rules are those of the state.
+        """
+        self.smolagent.restore(state)
+        self._earlier = list(state.get("messages", ()))
 
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> RecordedAgentWithConstraints:
         agent = RecordedAgentWithConstraints(tools, model, **self._constraints, **settings)

@@ -50,11 +50,14 @@ class CallLog:
         for one in replaced:
             self._end(one, "cancelled")
 
-    def entered(self, step: int, id: str | None, name: str, arguments: object) -> LoggedCall:
-        """A tool is about to be called; a call that no message announced starts here."""
+    def entered(self, step: int, id: str | None, name: str, arguments: object, *, changed: bool = False) -> LoggedCall:
+        """A tool is about to be called; a call that no message announced starts here. `changed`: with these arguments,
+        and not with those of the message."""
         call = self.find(step, id)
         if call is None or call.entered:
             call = self._start(step, id, name, arguments, by_model=False)
+        elif changed:
+            call.start = {**call.start, "arguments": arguments_of(self._tools.get(name), arguments)}
         call.entered = True
         return call
 

@@ -9,16 +9,19 @@ import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from smolagents.agents import RunResult
 
+from agentltl.agents.approval import Approver
 from agentltl.agents.callbacks import Callbacks
+from agentltl.agents.conversation import restored, state_of
 from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
 from agentltl.agents.saved import GUARD_SETTINGS, take_settings, write_imports
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.value import Json
+from agentltl.errors import ConstraintError
 from agentltl.guard.decision import Decision
 from agentltl.guard.guard import Guard
 from agentltl.guard.severity import ConstraintSeverity
@@ -37,6 +40,7 @@ class Constrained(Base):
     """An agent under constraints. The constructor calls `_constrain` before that of smolagents."""
 
     guard: Guard
+    approve: Approver | None
     _guard_class: ClassVar[type[Guard]] = Guard
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
@@ -46,8 +50,14 @@ class Constrained(Base):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approve: Approver | None = None,
         **settings: Any,
     ) -> None:
+        if approve is not None and not callable(cast(object, approve)):
+            raise ConstraintError(
+                f"`approve` is `{approve!r}`\ngive a callable that takes an approval request and answers it"
+            )
+        self.approve = approve
         self._severities = {name: ConstraintSeverity.of(s) for name, s in (constraint_severities or {}).items()}
         self._default_severity = ConstraintSeverity.of(default_severity)
         self.guard = self._guard_class(constraints, self._severities, self._default_severity, **settings)
@@ -95,6 +105,18 @@ class Constrained(Base):
             status["stopped_by"] = records[0]["constraint_name"] if records else None
             status["violations"] = [*status["violations"], *records]
         return status
+
+    def to_state(self) -> dict[str, Json]:
+        """The conversation so far as JSON: what the agent remembers, and what its guard knows. See `restore`."""
+        return state_of(self.memory.steps, self.guard)
+
+    def restore(self, state: Mapping[str, Json]) -> None:
+        """Take up a conversation that `to_state` gave, also in another process: `run(..., reset=False)` goes on.
+
+        The rules are those of the state.
+        """
+        steps, self.guard = restored(state, self._guard_class)
+        self.memory.steps = [*steps]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo.update((id(it), it) for it in shared(self))

@@ -11,17 +11,22 @@ from typing import Any
 from smolagents.agents import ToolCallingAgent
 from smolagents.tools import validate_tool_arguments
 
-from agentltl.agents.stop import ConstraintStopError, RefusedCallError
-from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, same
-from agentltl.constraints.value import as_text, hold
+from agentltl.agents.approval import Approver
+from agentltl.agents.asking import Asking
+from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
+from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, changed_words, same
+from agentltl.constraints.value import Json, as_text, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.guard import Guard
+from agentltl.record.events import EventKind
 
 
 class GuardedExecution(ToolCallingAgent):
     """A tool-calling agent that asks `guard` about each execution."""
 
     guard: Guard
+    approve: Approver | None = None
+    """Who is asked about calls that a person can allow."""
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
 
@@ -45,8 +50,12 @@ class GuardedExecution(ToolCallingAgent):
             self._propose(ticket, tool_name, ready)
             if ticket.decision is None:
                 return super().execute_tool_call(tool_name, arguments)  # raises the parent's error
+            if ticket.pending is not None:
+                raise self._pending(ticket)
             if not ticket.decision.allowed:
                 raise self._refused(ticket.decision)
+            if ticket.changed is not None:
+                ready = ticket.changed
         ticket.taken = True
         if not ticket.holds(ready):
             self._require_unchanged(ticket, tool_name, ready)
@@ -55,14 +64,15 @@ class GuardedExecution(ToolCallingAgent):
         except BaseException as error:
             self._settle(ticket, error=error)
             stop = error.__cause__
-            if not isinstance(stop, ConstraintStopError) or tool_name not in self.managed_agents:
+            if not isinstance(stop, ConstraintStopError | PendingStopError) or tool_name not in self.managed_agents:
                 raise
         else:
             self._settle(ticket, result=result)
             if not isinstance(tool_name, CallName) and ticket.outcomes[-1].action == "stop":
                 raise self._refused(ticket.outcomes[-1])
             return result
-        self._member_stop = stop.decision
+        if isinstance(stop, ConstraintStopError):
+            self._member_stop = stop.decision
         raise stop
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
@@ -87,6 +97,34 @@ class GuardedExecution(ToolCallingAgent):
         if accepted is not None:
             ticket.args = hold(accepted)
             ticket.decision = self.guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
+            if self.approve is not None and not ticket.decision.allowed:
+                self._ask(ticket, name, self.approve)
+
+    def _ask(self, ticket: Ticket, name: str, approver: Approver) -> None:
+        """Ask a person about a refused call, where it is for a person to allow it."""
+        assert ticket.decision is not None
+
+        def propose(args: Json) -> Decision | None:
+            accepted = self._accepted(name, Ready(thaw(args)))
+            if accepted is None:
+                return None
+            ticket.args = hold(accepted)
+            return self.guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
+
+        def tell(kind: EventKind, data: dict[str, Json]) -> None:
+            self._told_of_approval(kind, data, ticket)
+
+        asking = Asking(self.guard, approver, tell, self.task, ticket.step, self.name)
+        asked = asking.ask(ticket.decision, propose)
+        ticket.decision, ticket.pending = asked.decision, asked.pending
+        if asked.changed is not None:
+            ticket.changed = Ready(asked.changed)
+            if not ticket.decision.allowed:
+                told = f"{ticket.decision.feedback}\n{changed_words(ticket)}"
+                ticket.decision = ticket.decision._replace(feedback=told)
+
+    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], ticket: Ticket) -> None:
+        """A person is asked about a call, or has answered."""
 
     def _settle(self, ticket: Ticket, result: object = None, error: BaseException | None = None) -> None:
         """Record what came of a call that was allowed."""
@@ -107,3 +145,7 @@ class GuardedExecution(ToolCallingAgent):
     def _refused(self, decision: Decision) -> ConstraintStopError | RefusedCallError:
         kind = ConstraintStopError if decision.action == "stop" else RefusedCallError
         return kind(decision.feedback, decision, self.logger)
+
+    def _pending(self, ticket: Ticket) -> PendingStopError:
+        decision = ticket.decision
+        return PendingStopError("" if decision is None else decision.feedback, decision, ticket.pending, self.logger)

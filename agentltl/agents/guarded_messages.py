@@ -22,7 +22,7 @@ from agentltl.agents.execution import GuardedExecution
 from agentltl.agents.judged import JudgedWave, with_words, words
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_memory import StepMemory
-from agentltl.agents.stop import ConstraintStopError
+from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.waves import in_order, next_wave
 
@@ -70,14 +70,18 @@ class GuardedMessages(GuardedExecution):
         if ticket.decision is None or ticket.decision.allowed:
             name = call.name
             call.name = CallName.of(name, ticket)
+            arguments = call.arguments
+            if ticket.changed is not None:
+                call.arguments = ticket.changed
             try:
                 output: ToolOutput = next(events)
             except Exception as error:
                 wave = JudgedWave([(call, ticket)], error=error)
             finally:
-                call.name = name
+                call.name, call.arguments = name, arguments
         else:
-            wave = JudgedWave(refusals=[Refusal.of(call, ticket.decision)])
+            pending = None if ticket.pending is None else self._pending(ticket)
+            wave = JudgedWave(refusals=[Refusal.of(call, ticket.decision)], pending=pending)
         if wave is not None:
             yield from self._carry_out([wave], chat_message, memory_step)
             return
@@ -107,7 +111,7 @@ class GuardedMessages(GuardedExecution):
                     else:
                         yield output
                 error, untold = error or wave.error, untold + wave.untold
-                stop = self._stop(wave.error)
+                stop = self._stop(wave.error) or wave.pending
                 if stop is not None:
                     told = True
                     if isinstance(error, AgentError) and error is not stop:
@@ -142,7 +146,8 @@ class GuardedMessages(GuardedExecution):
                 wave.running.append((call, ticket))
             else:
                 wave.refusals.append(Refusal.of(call, ticket.decision))
-                if ticket.decision.action == "stop":
+                wave.pending = None if ticket.pending is None else self._pending(ticket)
+                if ticket.decision.action == "stop" or wave.pending is not None:
                     break
         return wave
 
@@ -184,15 +189,14 @@ class GuardedMessages(GuardedExecution):
         """What came of a call that gave an output, with what the constraints have to say of it."""
         if not ticket.outcomes:
             self._settle(ticket, result=output.output)
-        for decision in ticket.outcomes:
-            if decision.feedback:
-                output.observation = f"{output.observation}\n{decision.feedback}"
-                self.logger.log(Text(decision.feedback))
+        for told in words(ticket):
+            output.observation = f"{output.observation}\n{told}"
+            self.logger.log(Text(told))
         return output
 
-    def _stop(self, error: Exception | None) -> ConstraintStopError | None:
+    def _stop(self, error: Exception | None) -> ConstraintStopError | PendingStopError | None:
         """What ends the run here, if anything does."""
-        if isinstance(error, ConstraintStopError):
+        if isinstance(error, ConstraintStopError | PendingStopError):
             return error
         decision = self.guard.stopped
         return None if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)

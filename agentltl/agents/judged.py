@@ -12,7 +12,8 @@ from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolC
 from smolagents.utils import AgentError
 
 from agentltl.agents.refusal import Refusal
-from agentltl.agents.ticket import CallName, Ticket
+from agentltl.agents.stop import PendingStopError
+from agentltl.agents.ticket import CallName, Ticket, changed_words
 
 _Error = TypeVar("_Error", bound=Exception)
 
@@ -21,13 +22,14 @@ _Error = TypeVar("_Error", bound=Exception)
 class JudgedWave:
     """`running` are the calls that are handed to smolagents, with their tickets; `error` is that of a call; `untold` is
     what the constraints have to say of the outcomes of calls that gave no output to say it in; `last`: no other wave of
-    the message comes after it."""
+    the message comes after it. `pending` ends the run behind this wave: a person has not answered."""
 
     running: list[tuple[ToolCall, Ticket]] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     error: Exception | None = None
     untold: list[str] = field(default_factory=list)
     last: bool = True
+    pending: PendingStopError | None = None
 
     @property
     def calls(self) -> Iterable[ToolCall]:
@@ -42,7 +44,7 @@ class JudgedWave:
             ChatMessageToolCall(
                 function=ChatMessageToolCallFunction(
                     name=CallName.of(call.name, ticket),
-                    arguments=call.arguments,
+                    arguments=call.arguments if ticket.changed is None else ticket.changed,
                 ),
                 id=call.id,
                 type="function",
@@ -53,8 +55,9 @@ class JudgedWave:
 
 
 def words(ticket: Ticket) -> list[str]:
-    """What the model is to hear of a call that has run: its outcome broke a constraint."""
-    return [decision.feedback for decision in ticket.outcomes if decision.feedback]
+    """What the model is to hear of a call that has run: a person has changed it, or its outcome broke a constraint."""
+    told = [changed_words(ticket), *(decision.feedback for decision in ticket.outcomes)]
+    return [one for one in told if one]
 
 
 def with_words(error: _Error, untold: list[str]) -> _Error:

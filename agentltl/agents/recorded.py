@@ -17,6 +17,8 @@ from smolagents.models import ChatMessage, ChatMessageToolCall
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
+from agentltl.constraints.value import Json
+from agentltl.record.events import EventKind
 
 if TYPE_CHECKING:
     Base = ToolCallingAgent
@@ -63,7 +65,7 @@ class Recorded(Base):
         if recorder is None:
             return super().execute_tool_call(tool_name, arguments)
         ticket = tool_name.ticket if isinstance(tool_name, CallName) else Ticket()
-        call = recorder.entered(ticket.id, ticket.step, tool_name, arguments)
+        call = recorder.entered(ticket.id, ticket.step, tool_name, arguments, changed=ticket.changed is not None)
         try:
             result = super().execute_tool_call(tool_name, arguments)
         except BaseException as error:
@@ -97,6 +99,10 @@ class RecordedAgent(Recorded, ToolCallingAgent):
 
 class RecordedAgentWithConstraints(Recorded, ToolCallingAgentWithConstraints):
     """A recorded tool-calling agent under constraints, which puts a ticket on each call by itself."""
+
+    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], ticket: Ticket) -> None:
+        if self.recorder is not None:
+            self.recorder.asked(kind, data, ticket.id, ticket.step)
 
     def _in_order(self, calls: Sequence[ChatMessageToolCall]) -> Sequence[ChatMessageToolCall]:
         """A constrained agent runs `final_answer` after the other calls of its message."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from smolagents.agents import MultiStepAgent, ToolOutput
 from smolagents.memory import ActionStep
@@ -16,8 +16,10 @@ from agentltl.agents.model_messages import MessageWriter
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_record import is_last_resort, step_record
 from agentltl.agents.watched_model import WatchedModel
+from agentltl.constraints.value import Json
 from agentltl.guard.decision import Decision, Violation
-from agentltl.record.events import Stream, data_of
+from agentltl.record.events import EventKind, Stream, data_of
+from agentltl.record.plain import plain
 from agentltl.record.text import text_of
 
 
@@ -57,10 +59,20 @@ class Recorder:
         """The model has called these tools in one message, in the order in which they will start."""
         self.calls.called(step.step_number, calls)
 
-    def entered(self, id: str | None, step: int | None, name: str, arguments: object) -> LoggedCall:
-        """A tool is about to be called."""
+    def entered(
+        self, id: str | None, step: int | None, name: str, arguments: object, *, changed: bool = False
+    ) -> LoggedCall:
+        """A tool is about to be called; `changed`: with other arguments than those of the message."""
         self.judged()
-        return self.calls.entered(step or self._step, id, name, arguments)
+        return self.calls.entered(step or self._step, id, name, arguments, changed=changed)
+
+    def asked(self, kind: EventKind, data: Mapping[str, Json], id: str | None, step: int | None) -> None:
+        """A person is asked about a call, or has answered. `id` is the provider's."""
+        self.judged()
+        call = self.calls.find(step or self._step, id)
+        known = None if call is None else call.start["id"]
+        told = {name: plain(value) for name, value in data.items()}
+        self.stream.emit(kind, {**told, "question": told["id"], "id": known, "call_id": id, "step": step or self._step})
 
     def raised(self, call: LoggedCall, error: BaseException) -> None:
         """A call raised: in its tool, or because smolagents or a constraint did not let it come to that."""

@@ -15,7 +15,7 @@ from smolagents import agents
 
 GUARD_SETTINGS = ("lookahead", "enforce", "max_identical_refusals")
 """The keywords of an agent that are settings of its guard."""
-SETTINGS = ("constraints", "constraint_severities", "default_severity", *GUARD_SETTINGS)
+SETTINGS = ("constraints", "constraint_severities", "default_severity", "approve", *GUARD_SETTINGS)
 
 
 def register(agent_class: type) -> None:

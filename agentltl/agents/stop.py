@@ -12,7 +12,8 @@ from collections.abc import Callable
 from smolagents.monitoring import AgentLogger
 from smolagents.utils import AgentError, AgentGenerationError, AgentToolExecutionError
 
-from agentltl.errors import ConstraintViolationError
+from agentltl.agents.approval import ApprovalRequest
+from agentltl.errors import ApprovalPendingError, ConstraintViolationError
 from agentltl.guard.decision import Decision
 
 
@@ -36,3 +37,24 @@ class ConstraintStopError(_Told, AgentGenerationError):
 
 class RefusedCallError(_Told, AgentToolExecutionError):
     """A call that was not made through a message of the model has been refused; a run goes on after it."""
+
+
+class PendingStopError(ApprovalPendingError, AgentGenerationError):
+    """A call waits for a person: the run ends here, whatever step it is in."""
+
+    def __init__(
+        self,
+        message: str,
+        decision: Decision | None = None,
+        request: ApprovalRequest | None = None,
+        logger: AgentLogger | None = None,
+    ) -> None:
+        Exception.__init__(self, message)
+        self.message = message
+        self.decision = decision
+        self.request = request
+        if logger is not None:
+            logger.log_error(message)
+
+    def __reduce__(self) -> tuple[Callable[..., PendingStopError], tuple[object, ...]]:
+        return type(self), (self.message, self.decision, self.request)

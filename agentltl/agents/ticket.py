@@ -11,7 +11,8 @@ from typing import Any
 
 from smolagents.agent_types import AgentText, AgentType
 
-from agentltl.constraints.value import Json, Opaque
+from agentltl.agents.approval import ApprovalRequest
+from agentltl.constraints.value import Json, Opaque, show
 from agentltl.guard.decision import Decision
 
 
@@ -21,6 +22,8 @@ class Ticket:
 
     `decision` is the one before the call, None while smolagents would not accept the call; `args` are the arguments
     that were judged. `outcomes` is what the guard said when the call had settled. `taken`: it has begun to run.
+    `changed` are the arguments that a person has put in the place of the model's; `pending` is the question to a person
+    who has not answered.
     """
 
     id: str | None = None
@@ -29,6 +32,8 @@ class Ticket:
     args: Json = None
     outcomes: list[Decision] = field(default_factory=list)
     taken: bool = False
+    changed: Ready | None = None
+    pending: ApprovalRequest | None = None
 
     def holds(self, arguments: object) -> bool:
         """Are these the very values that were judged? Those that could change were copied for that, and never are."""
@@ -81,3 +86,8 @@ def same(one: Json, other: Json) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other) or (one != one and other != other)
+
+
+def changed_words(ticket: Ticket) -> str:
+    """What the model is told of arguments that a person has changed; empty if nobody has."""
+    return "" if ticket.changed is None else f"A person has changed the arguments to {show(ticket.args)}."

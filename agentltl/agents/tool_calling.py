@@ -13,6 +13,7 @@ from smolagents.default_tools import TOOL_MAPPING
 from smolagents.models import Model
 from smolagents.tools import Tool
 
+from agentltl.agents.approval import Approver
 from agentltl.agents.constrained import Constrained, Constraints, Severities
 from agentltl.agents.guarded_messages import GuardedMessages
 from agentltl.agents.saved import register
@@ -29,6 +30,8 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
     that have none. Severities may be given by name. With `enforce=False` calls are judged and recorded and none is
     refused; `lookahead="joint"` also refuses a call after which the constraints cannot all be kept;
     `max_identical_refusals` stops a run that makes one refused call so often in a row (None: never).
+    `approve` is asked about calls that a person can allow: see `agentltl.agents.approval`; without it they are refused,
+    and it is not saved with the agent.
     All other parameters are those of smolagents.
     """
 
@@ -44,6 +47,7 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approve: Approver | None = None,
         lookahead: Literal["rule", "joint"] = "rule",
         enforce: bool = True,
         max_identical_refusals: int | None = None,
@@ -53,6 +57,7 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
             constraints,
             constraint_severities,
             default_severity,
+            approve,
             lookahead=lookahead,
             enforce=enforce,
             max_identical_refusals=max_identical_refusals,

@@ -57,7 +57,7 @@ class Answers(Questions):
         stop = strongest is ConstraintSeverity.HARD_STOP
         same = tuple(v for v in acting if v.severity is strongest)
         answer = Decision(
-            not stop, strongest.value.action, broken, feedback(same, ran=True), _repairs(same or broken), call, index,
+            not stop, strongest.value.action, broken, feedback(same, ran=True), repairs(same or broken), call, index,
             decision.id,
         )  # fmt: skip
         if stop and state.stopped is None:  # the first stop is the run's
@@ -79,8 +79,10 @@ class Answers(Questions):
     def _refused(self, broken: tuple[Violation, ...], call: Call) -> Decision:
         """The answer to a call that does not run: the strongest constraint decides."""
         state = self._state
-        strongest = broken[0].severity
-        same = tuple(v for v in broken if v.severity is strongest)
+        asks = ConstraintSeverity.ASK
+        # No person is asked about a call that another rule refuses anyway.
+        strongest = next((v.severity for v in broken if v.refuses and v.severity is not asks), asks)
+        same = tuple(v for v in broken if v.refuses and v.severity is strongest)
         state.counts = recounted(state.counts, broken, same, call, self._message(call), state.proposed, True)
         most = self.settings.max_identical_refusals
         if most is not None and state.counts.repeated >= most and strongest is not ConstraintSeverity.HARD_STOP:
@@ -90,24 +92,30 @@ class Answers(Questions):
         stops = strongest is ConstraintSeverity.HARD_STOP
         plan = NO_PLAN if stops else repair(replace(self._scene(), cap=FEEDBACK_CAP), call)
         decision = Decision(
-            False, strongest.value.action, broken, feedback(same, ran=False, plan=plan), _repairs(same), call, None,
+            False, strongest.value.action, broken, feedback(same, ran=False, plan=plan), repairs(same), call, None,
             f"call-{state.proposed}", (), plan.calls or (),
         )  # fmt: skip
         if stops and state.stopped is None:  # the first stop is the run's
             state.stopped = decision
+        if self._approvable(decision):
+            state.approvals = state.approvals.ask(decision)
         return decision
 
     def _allowed(self, broken: tuple[Violation, ...], call: Call, index: int) -> Decision:
         """The answer to a call that runs though it breaks constraints."""
         self._record(broken, call)
         identity = self._state.id(index)
-        return Decision(True, "warn", broken, "", _repairs(broken), call, index, identity)
+        return Decision(True, "warn", broken, "", repairs(broken), call, index, identity)
+
+    def _approvable(self, decision: Decision) -> bool:
+        """Whether a person's approval would let a refused call run."""
+        raise NotImplementedError
 
     def _record(self, broken: tuple[Violation, ...], call: Call) -> None:
         self._state.violations.extend(broken)
         for violation in broken:
             if not violation.refuses:
-                how = "overridden" if violation.override else "tolerated" if violation.enforced else "not enforced"
+                how = _how(violation)
                 log.warning("%s: `%s` breaks `%s`: %s", how, call.tool, violation.constraint_name, violation.detail)
 
     def _contradictions(
@@ -131,6 +139,13 @@ class Answers(Questions):
         )
 
 
-def _repairs(violations: Sequence[Violation]) -> str:
+def repairs(violations: Sequence[Violation]) -> str:
     """What the broken constraints say to do."""
     return " ".join(dict.fromkeys(v.repair for v in violations if v.repair))
+
+
+def _how(violation: Violation) -> str:
+    """Why a call runs that breaks a constraint."""
+    if violation.approved:
+        return "approved"
+    return "overridden" if violation.override else "tolerated" if violation.enforced else "not enforced"

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentltl.guard.decision import Violation
+from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.planned import PlannedCall
 from agentltl.guard.planning import Plan
 
 NO_PLAN = Plan(None)
 
 
-def feedback(violations: Sequence[Violation], *, ran: bool, plan: Plan = NO_PLAN) -> str:
+def feedback(
+    violations: Sequence[Violation],
+    *,
+    ran: bool,
+    plan: Plan = NO_PLAN,
+    answer: str = "It runs only if a person approves it.",
+) -> str:
     """The text for the model about the strongest violations of one call; empty when there is none.
 
-    `ran` says that the call has run and its outcome broke the rules; `plan` is what would make a refused call allowed.
+    `ran` says that the call has run and its outcome broke the rules; `plan` is what would make a refused call allowed,
+    and `answer` what the people who can allow it have said.
     """
     if not violations:
         return ""
@@ -29,6 +36,8 @@ def feedback(violations: Sequence[Violation], *, ran: bool, plan: Plan = NO_PLAN
         lines.append("Do instead: " + " ".join(t if t.endswith((".", "!", "?")) else t + "." for t in todo))
     if any(violation.severity.value.insists for violation in violations):
         lines.append("If you are sure, make the identical call in your next message: it will run.")
+    if not ran and any(violation.severity.value.action == "ask" for violation in violations):
+        lines.append(answer)
     if steps := in_words(plan.calls or ()):
         lines.append(f"First call {', then '.join(steps)}; then make this call again.")
     elif plan.proved:
@@ -44,3 +53,20 @@ def in_words(plan: Sequence[PlannedCall]) -> list[str]:
             return []
         said.append(f"`{PlannedCall(call.tool, call.args)}`")
     return said
+
+
+def denied(decision: Decision, reason: str) -> str:
+    """The text for the model about a call that a person has denied. It has no plan: the answer was no."""
+    said = f"A person has denied it: {reason.strip()}" if reason.strip() else "A person has denied it."
+    return _answered(decision, said)
+
+
+def waiting(decision: Decision) -> str:
+    """The text about a call that waits for a person's answer."""
+    return _answered(decision, "A person has been asked and has not answered yet.")
+
+
+def _answered(decision: Decision, said: str) -> str:
+    broken = [v for v in decision.violations if v.refuses]
+    told = feedback(broken, ran=False, answer="")
+    return "\n".join(line for line in (*told.split("\n"), said) if line)

@@ -23,7 +23,8 @@ from agentltl.constraints.value import FrozenDict, Json, hold, thaw
 from agentltl.constraints.verdict import Truth, Verdict
 from agentltl.errors import ConstraintError
 from agentltl.guard import saving
-from agentltl.guard.answers import Answers
+from agentltl.guard.approvals import APPROVED, check_name
+from agentltl.guard.approving import Approving
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.lookahead import Lookahead
 from agentltl.guard.settings import Settings
@@ -38,7 +39,7 @@ FEEDBACK_CAP = 2_000
 _new = tuple.__new__
 
 
-class Guard(Answers):
+class Guard(Approving):
     """Judges the calls of one conversation against constraints.
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
@@ -63,6 +64,7 @@ class Guard(Answers):
         max_consecutive_soft_attempts: int | None = None,
         escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
         max_identical_refusals: int | None = None,
+        approval_seconds: float = 600.0,
     ) -> None:
         given = constraints_of(constraints)
         self.default_severity = ConstraintSeverity.of(default_severity)
@@ -75,6 +77,7 @@ class Guard(Answers):
             max_consecutive_soft_attempts,
             ConstraintSeverity.of(escalate_to),
             max_identical_refusals,
+            approval_seconds,
         )
         self.fields = FrozenDict(fields or {})
         for constraint in given:
@@ -151,6 +154,8 @@ class Guard(Answers):
                 place = event["settled"]
                 settled = guard._state.calls[place].settle(saving.outcome_of(event))
                 guard._settled(started[place], place, settled)
+            elif "approve" in event or "deny" in event:
+                guard._answered(event)
             else:
                 decision = guard.propose(
                     event["propose"],
@@ -195,12 +200,14 @@ class Guard(Answers):
             raise TypeError(
                 f"propose takes the name of a tool and its arguments, and the name is {type(tool).__name__}"
             )
+        if tool == APPROVED:
+            check_name(self.constraints)
         with self._lock:
             state = self._state
             state.proposed += 1
-            if tool != "final_answer":
-                state.checks += 1
             call = self._call(tool, args, step, id, agent, start)
+            if tool != "final_answer" and not (state.approvals.grants and state.approvals.again(call)):
+                state.checks += 1
             state.events.append(("propose", call, step))
             if state.stopped is not None:
                 return state.stopped._replace(call=call, index=None, id=None)
@@ -216,13 +223,22 @@ class Guard(Answers):
                 broken += self._contradictions(panel, call, broken, step)
             if broken:
                 broken = weighed(
-                    broken, self._named, self.settings, state.counts, call, self._message(call), state.proposed
+                    broken,
+                    self._named,
+                    self.settings,
+                    state.counts,
+                    call,
+                    self._message(call),
+                    state.proposed,
+                    state.approvals,
                 )
                 if broken[0].refuses:
                     return self._refused(tuple(v for v in broken if v.refuses), call)
             state.calls.append(call)
             state.panel = panel
             state.latest = call.start or 0.0
+            if state.approvals.grants:
+                state.approvals = state.approvals.used(call)
             if broken or state.counts.changed:
                 state.counts = recounted(state.counts, broken, (), call, None, state.proposed, False)
             if broken:

@@ -69,6 +69,9 @@ def event_data(event: Event, calls: list[Call]) -> dict[str, Json]:
             return {"said": text}
         case ("settle", index):
             return {"settled": index, **outcome_data(calls[index].outcome or Outcome())}
+        case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
+            data = {kind: call.tool, "args": encoded(call.args), **_present(call), "step": call.step}
+            return {**data, "answer": {name: value for name, value in answer.items() if value is not None}}
         case (kind, Call() as call, step):
             return {str(kind): call.tool, "args": encoded(call.args), "step": step, **_present(call)}
     raise TypeError(f"not an event of a guard: {event!r}")

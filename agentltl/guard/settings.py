@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -22,6 +23,7 @@ class Settings:
     refusals count: `cumulative` all of them, `consecutive` those since the last call that was allowed, `hybrid` both,
     for the latter up to `max_consecutive_soft_attempts` (None: half as many, rounded up).
     `max_identical_refusals` is how often one call may be refused in a row before the run is stopped (None: always).
+    An approval is good for `approval_seconds` where it says nothing else.
     """
 
     enforce: bool = True
@@ -31,6 +33,7 @@ class Settings:
     max_consecutive_soft_attempts: int | None = None
     escalate_to: ConstraintSeverity = ConstraintSeverity.HARD_STOP
     max_identical_refusals: int | None = None
+    approval_seconds: float = 600.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.enforce, bool):
@@ -49,6 +52,9 @@ class Settings:
         most = self.max_identical_refusals
         if most is not None and (isinstance(most, bool) or most < 1):
             raise ConstraintError(f"`max_identical_refusals` is `{most}`\ngive a whole number from 1 up, or None")
+        seconds = self.approval_seconds
+        if isinstance(seconds, bool) or not 0 < seconds < math.inf:
+            raise ConstraintError(f"`approval_seconds` is `{seconds}`\ngive a number of seconds above 0")
 
     def to_data(self) -> dict[str, Json]:
         """The settings as keywords of a guard, in plain JSON."""

@@ -7,19 +7,21 @@ from typing import Any
 
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import Call, Message
+from agentltl.guard.approvals import Approvals
 from agentltl.guard.counts import Counts
 from agentltl.guard.decision import Decision, Violation
 
 Event = tuple[Any, ...]
 """What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step,
-`("settle", index)`, `("approve", call)`."""
+`("settle", index)`, `("approve", answer)`, `("deny", answer)`."""
 
 
 @dataclass(slots=True)
 class State:
     """`calls` are those that have started; `stopped` is the decision that stopped the run.
 
-    `counts` is what severities count, `events` all that has happened.
+    `counts` is what severities count, `approvals` what people were asked and have allowed, `events` all that has
+    happened.
     `proposed` counts the proposals, `checks` those among them that `constraint_checks` counts, and `forgotten` the
     calls before a reset (`proposed_before` the proposals): numbers count on, so what comes late for a forgotten call is
     known as such.
@@ -41,6 +43,7 @@ class State:
     steps_before: int = 0
     latest: float = 0.0
     unjudged: set[str] = field(default_factory=set)
+    approvals: Approvals = field(default_factory=Approvals)
 
     def copy(self) -> State:
         """A copy that goes its own way."""
@@ -59,6 +62,7 @@ class State:
             self.steps_before,
             self.latest,
             set(self.unjudged),
+            self.approvals,
         )
 
     def renewed(self, panel: Panel) -> State:

@@ -41,7 +41,7 @@ def status(state: State) -> Status:
                 "tool_result": call.outcome.text if call.outcome is not None else None,
             }
             for call in state.calls
-            if call.tool != "final_answer"
+            if call.tool != "final_answer" and call.approves is None
         ],
         "constraint_checks": state.checks,
     })  # fmt: skip

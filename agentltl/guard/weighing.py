@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.trace import Call
+from agentltl.guard.approvals import Approvals
 from agentltl.guard.counts import Counts, Soft
 from agentltl.guard.decision import Violation
 from agentltl.guard.settings import Settings
@@ -24,10 +25,15 @@ def weighed(
     call: Call,
     message: int | None,
     proposal: int,
+    approvals: Approvals,
 ) -> tuple[Violation, ...]:
     """The violations of a proposed call with what each is answered with, strongest first; `message` is the number of
     the model's message, if it is known."""
     found = [_one(v, constraints[v.constraint_name], settings, counts, call, message, proposal) for v in violations]
+    if approvals.grants:
+        found = [
+            replace(v, approved=True) if v.refuses and approvals.covers(call, v.constraint_name) else v for v in found
+        ]
     return tuple(sorted(found, key=lambda v: (not v.refuses, v.severity.value.rank)))
 
 

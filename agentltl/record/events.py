@@ -9,11 +9,15 @@ Whatever is known of a run is a fold of its events: the metrics, the `Result`, a
 | `tool_call_start` | a tool is called | `id` `call_id` `step` `tool_name` `arguments` `by_model` `time` |
 | `tool_call_end` | it has ended, or will not run | `status` `ran` `tool_result` `action_output` `error` besides |
 | `constraint_violation` | a call broke a constraint | the violation record of the reference |
+| `approval_requested` | a person is asked about a call | what is asked, and `id` `call_id` `question` `time` |
+| `approval_answered` | and has answered | the same, and `answer` `by`; `reason` of a `deny`, `changed` of a `change` |
 | `step_end` | the step is over | `StepRecord`'s fields |
 | `text_delta` | a piece of the answer's text | `text` |
 | `agent_end` | the run is over, however it ended; exactly once | `RunEnd`'s fields, and `result` |
 
 Times are Unix times in seconds. `id` is the event's own, `call_id` the provider's (None: it gave none).
+What a person is asked is `tool_name`, `arguments`, `constraints` (each with `name`, `description` and `sentence`),
+`task`, `step` and `agent`; `question` is the guard's id of it; an answer is `allow`, `deny`, `change` or `pending`.
 `by_model`: the call is one of the model's message, and not one that another tool makes.
 Every `tool_call_start` has exactly one `tool_call_end`, whose `status` is `ok`, `failed` (it raised, or could not be
 called), `blocked` (a constraint refused it) or `cancelled` (the run went on or ended without it); `ran` says whether
@@ -37,12 +41,15 @@ EventKind = Literal[
     "tool_call_start",
     "tool_call_end",
     "constraint_violation",
+    "approval_requested",
+    "approval_answered",
     "step_end",
     "agent_end",
 ]
 CallStatus = Literal["ok", "failed", "blocked", "cancelled"]
-Ending = Literal["answer", "max_steps", "stop", "interrupt", "error"]
-"""How a run ended: with an answer, at its last allowed step, by a constraint's stop, by a person, by an error."""
+Ending = Literal["answer", "max_steps", "stop", "pending", "interrupt", "error"]
+"""How a run ended: with an answer, at its last allowed step, by a constraint's stop, because a person who could allow a
+call has not answered, by a person, by an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,8 @@ class RunEnd:
     """What is known when a run is over.
 
     `output` is the answer in its own type; `error_class` names the class of the error's cause; `constraint_status` is
-    the guard's status, None where no guard was.
+    the guard's status, None where no guard was; `pending` what a person is asked whose answer the run would have
+    needed.
     """
 
     ending: Ending
@@ -103,6 +111,7 @@ class RunEnd:
     error_class: str | None = None
     constraint_status: dict[str, Json] | None = None
     time: float | None = None
+    pending: dict[str, Json] | None = None
 
 
 def data_of(record: RunStart | StepRecord | RunEnd) -> dict[str, Json]:

@@ -25,6 +25,8 @@ class Result(dict[str, Json]):
     `error_class` is the class of the error's cause; `ending` says how the run ended.
     `started_at` and `completed_at` are aware datetimes, None for a result made by hand.
     `constraint_status` is the guard's status, None without a guard; `execution_id` is unique.
+    `pending` is the call about which a person was asked without an answer, None if the run did not end for that: a dict
+    with `tool_name`, `arguments`, `constraints` (name, description, sentence), `task`, `step`, `agent` and `id`.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Result(dict[str, Json]):
         completed_at: datetime | None = None,
         constraint_status: dict[str, Json] | None = None,
         execution_id: str | None = None,
+        pending: dict[str, Json] | None = None,
     ) -> None:
         self.output = output
         self.error_class = error_class
@@ -52,6 +55,7 @@ class Result(dict[str, Json]):
         self.started_at = started_at
         self.completed_at = completed_at
         self.constraint_status = constraint_status
+        self.pending = pending
         self.execution_id = execution_id or str(uuid.uuid4())
         answer = None if output is None else str(self)
         super().__init__(answer=answer, metrics=dict(metrics_of([]) if metrics is None else metrics), error=error)
@@ -74,6 +78,7 @@ class Result(dict[str, Json]):
             completed_at=datetime.fromtimestamp(end["time"], UTC),
             constraint_status=end["constraint_status"],
             execution_id=start["execution_id"],
+            pending=end.get("pending"),
         )
 
     def __str__(self) -> str:
@@ -106,8 +111,8 @@ class Result(dict[str, Json]):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was ended early on purpose: by a constraint, or by a person."""
-        return self.ending in ("stop", "interrupt")
+        """Whether the run was ended early on purpose: by a constraint, by a person, or for want of one."""
+        return self.ending in ("stop", "pending", "interrupt")
 
     @property
     def duration_ms(self) -> float | None:

@@ -1,7 +1,9 @@
 """A scripted run of an agent class, with everything about it that can be seen from outside."""
 
+import ast
 import io
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -14,6 +16,22 @@ from smolagents.monitoring import AgentLogger, LogLevel
 
 from agentltl.agents.models.scripted import Script, ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
+
+_parse = ast.parse
+
+
+def _patient(*args: Any, **keywords: Any) -> Any:
+    """`ast.parse`; Python 3.11 counts its depth for all threads together, and fails at times when two parse at once."""
+    for _ in range(9):
+        try:
+            return _parse(*args, **keywords)
+        except SystemError:
+            continue
+    return _parse(*args, **keywords)
+
+
+if sys.version_info < (3, 12):
+    ast.parse = _patient
 
 UUID = r"[0-9a-f]{8}-[0-9a-f-]{27}"
 
