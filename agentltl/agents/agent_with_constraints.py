@@ -26,7 +26,8 @@ class AgentWithConstraints(AgentWithAdditionalTools):
     `constraint_severities` gives constraints, by name, another severity, `default_severity` those that have none.
     `approve` is asked about calls that a person can allow; without it they are refused. Where it does not answer yet,
     the run ends, and what it waits for is `result.pending`.
-    `lookahead`, `enforce` and `max_identical_refusals` are those of `ToolCallingAgentWithConstraints`.
+    `lookahead`, `enforce`, `mask_tools`, `mask_reasons`, `final_answer_retries` and `max_identical_refusals` are those
+    of `ToolCallingAgentWithConstraints`.
     Tools of `mcp_servers` are judged like all others.
     """
 
@@ -43,6 +44,9 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         approve: Approver | None = None,
         lookahead: Literal["rule", "joint"] = "rule",
         enforce: bool = True,
+        mask_tools: bool = False,
+        mask_reasons: bool = False,
+        final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
         mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
         name: str | None = None,
@@ -62,6 +66,9 @@ class AgentWithConstraints(AgentWithAdditionalTools):
             "approve": approve,
             "lookahead": lookahead,
             "enforce": enforce,
+            "mask_tools": mask_tools,
+            "mask_reasons": mask_reasons,
+            "final_answer_retries": final_answer_retries,
             "max_identical_refusals": max_identical_refusals,
         }
         super().__init__(

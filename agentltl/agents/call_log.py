@@ -61,6 +61,12 @@ class CallLog:
         call.entered = True
         return call
 
+    def made(self, step: int, id: str | None, name: str, arguments: object) -> LoggedCall:
+        """A managed agent calls one of its tools."""
+        call = self._start(step, id, name, arguments, by_model=False, known=False)
+        call.entered = True
+        return call
+
     def returned(self, call: LoggedCall, result: object) -> None:
         """The tool has returned this."""
         self._end(call, "ok", tool_result=observation_of(result), action_output=as_text(result))
@@ -84,13 +90,15 @@ class CallLog:
         for call in list(self._calls):
             self._end(call, "cancelled")
 
-    def _start(self, step: int, id: str | None, name: str, arguments: object, *, by_model: bool) -> LoggedCall:
+    def _start(
+        self, step: int, id: str | None, name: str, arguments: object, *, by_model: bool, known: bool = True
+    ) -> LoggedCall:
         start: dict[str, Json] = {
             "id": str(uuid.uuid4()),
             "call_id": id,
             "step": step,
             "tool_name": str(name),
-            "arguments": arguments_of(self._tools.get(name), arguments),
+            "arguments": arguments_of(self._tools.get(name) if known else None, arguments),
             "by_model": by_model,
             "time": time.time(),
         }

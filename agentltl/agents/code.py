@@ -31,6 +31,7 @@ class CodeAgentWithConstraints(Constrained, GuardedCode):
     """
 
     _guard_class = CallwiseGuard
+    _without = frozenset({"approve", "mask_tools", "mask_reasons", "final_answer_retries"})
 
     def __init__(
         self,

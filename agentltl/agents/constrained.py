@@ -18,7 +18,7 @@ from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.conversation import restored, state_of
 from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
-from agentltl.agents.saved import GUARD_SETTINGS, take_settings, write_imports
+from agentltl.agents.saved import GUARD_SETTINGS, MASKS, take_settings, write_imports
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.value import Json
 from agentltl.errors import ConstraintError
@@ -42,6 +42,8 @@ class Constrained(Base):
     guard: Guard
     approve: Approver | None
     _guard_class: ClassVar[type[Guard]] = Guard
+    _without: ClassVar[frozenset[str]] = frozenset()
+    """The settings that this kind of agent does not have."""
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
 
@@ -51,8 +53,13 @@ class Constrained(Base):
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
         approve: Approver | None = None,
+        mask_tools: bool = False,
+        mask_reasons: bool = False,
         **settings: Any,
     ) -> None:
+        if mask_reasons and not mask_tools:
+            raise ConstraintError("`mask_reasons` says why tools are masked, and none are\ngive `mask_tools=True`, too")
+        self.mask_tools, self.mask_reasons = mask_tools, mask_reasons
         if approve is not None and not callable(cast(object, approve)):
             raise ConstraintError(
                 f"`approve` is `{approve!r}`\ngive a callable that takes an approval request and answers it"
@@ -99,7 +106,7 @@ class Constrained(Base):
         """What the constraints say of the last run: the documented dict."""
         status = self.guard.status()
         if self._member_stop is not None and status["status"] != "stopped":
-            # A constraint of a managed agent has stopped the run.
+            # A constraint of another agent has stopped the run.
             records = [violation.record() for violation in self._member_stop.violations]
             status["status"] = "stopped"
             status["stopped_by"] = records[0]["constraint_name"] if records else None
@@ -131,7 +138,8 @@ class Constrained(Base):
         data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
         data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}
         data["default_severity"] = self._default_severity.name
-        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS}
+        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS if name not in self._without}
+        data |= {name: getattr(self, name) for name in MASKS if name not in self._without}
         return data
 
     @classmethod

@@ -11,24 +11,39 @@ from typing import Any
 from smolagents.agents import ToolCallingAgent
 from smolagents.tools import validate_tool_arguments
 
+from agentltl.agents.above import Outer, judged, stopped
 from agentltl.agents.approval import Approver
 from agentltl.agents.asking import Asking
+from agentltl.agents.members import decision_of, guarding, outers_of, require_guardable
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
 from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, changed_words, same
 from agentltl.constraints.value import Json, as_text, hold, thaw
 from agentltl.guard.decision import Decision
+from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.guard import Guard
 from agentltl.record.events import EventKind
 
 
 class GuardedExecution(ToolCallingAgent):
-    """A tool-calling agent that asks `guard` about each execution."""
+    """A tool-calling agent that asks `guard` about each execution, and its manager's guard while it is called."""
 
     guard: Guard
     approve: Approver | None = None
     """Who is asked about calls that a person can allow."""
+    asks_guards_above = True
     _member_stop: Decision | None = None
-    """The decision of a managed agent's constraint that has stopped this run."""
+    """The decision of another agent's constraint, a managed agent's or a manager's, that has stopped this run."""
+
+    def _setup_managed_agents(self, managed_agents: list[Any] | None = None) -> None:
+        super()._setup_managed_agents(managed_agents)
+        if self.guard.constraints:
+            for member in self.managed_agents.values():
+                require_guardable(member)
+
+    def _below(self) -> tuple[Outer, ...]:
+        """The guards that judge the calls of a managed agent of this one."""
+        own = (Outer(self.guard, self, "", 0),) if self.guard.constraints else ()
+        return (*own, *outers_of(self))
 
     def _substitute_state_variables(self, arguments: dict[str, Any] | str) -> dict[str, Any] | str:
         if isinstance(arguments, Ready):
@@ -59,21 +74,29 @@ class GuardedExecution(ToolCallingAgent):
         ticket.taken = True
         if not ticket.holds(ready):
             self._require_unchanged(ticket, tool_name, ready)
+        member = self.managed_agents.get(tool_name)
         try:
-            result = super().execute_tool_call(tool_name, ready)
+            if member is None:
+                result = super().execute_tool_call(tool_name, ready)
+            else:
+                with guarding(member, self._below()):
+                    result = super().execute_tool_call(tool_name, ready)
         except BaseException as error:
             self._settle(ticket, error=error)
-            stop = error.__cause__
-            if not isinstance(stop, ConstraintStopError | PendingStopError) or tool_name not in self.managed_agents:
+            pending = error.__cause__
+            if member is not None and isinstance(pending, PendingStopError):
+                raise pending from error
+            stop = None if member is None else decision_of(error)
+            if stop is None:
                 raise
-        else:
-            self._settle(ticket, result=result)
-            if not isinstance(tool_name, CallName) and ticket.outcomes[-1].action == "stop":
-                raise self._refused(ticket.outcomes[-1])
-            return result
-        if isinstance(stop, ConstraintStopError):
-            self._member_stop = stop.decision
-        raise stop
+            self._member_stop = stop
+            raise ConstraintStopError(stop.feedback, stop, self.logger) from error
+        self._settle(ticket, result=result)
+        if not isinstance(tool_name, CallName):
+            for outcome in ticket.outcomes:
+                if outcome.action == "stop":
+                    raise self._refused(outcome)
+        return result
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
         """The arguments by name, as the tool will get them: a bare value stands under the tool's first input.
@@ -96,9 +119,21 @@ class GuardedExecution(ToolCallingAgent):
         accepted = self._accepted(name, arguments)
         if accepted is not None:
             ticket.args = hold(accepted)
-            ticket.decision = self.guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
-            if self.approve is not None and not ticket.decision.allowed:
+            ticket.decision = self._decided(ticket, name)
+            if self.approve is not None and not ticket.decision.allowed and not outers_of(self):
                 self._ask(ticket, name, self.approve)
+
+    def _decided(self, ticket: Ticket, name: str) -> Decision:
+        """What the guard says of a call, and the guards of managers while this agent is called by one."""
+        guard, outers = self.guard, outers_of(self)
+        if name == FINAL_ANSWER and ticket.ends and guard.asks_at_the_end:
+            return guard.finish(ticket.args, id=ticket.id, step=ticket.step)
+        if not outers or name == FINAL_ANSWER:  # a member's answer is the result of its manager's call
+            return guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
+        decision, ticket.above = judged(
+            guard, outers, str(name), ticket.args, own_step=ticket.step or 0, id=ticket.id, step=ticket.step
+        )
+        return decision
 
     def _ask(self, ticket: Ticket, name: str, approver: Approver) -> None:
         """Ask a person about a refused call, where it is for a person to allow it."""
@@ -109,7 +144,7 @@ class GuardedExecution(ToolCallingAgent):
             if accepted is None:
                 return None
             ticket.args = hold(accepted)
-            return self.guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
+            return self._decided(ticket, name)
 
         def tell(kind: EventKind, data: dict[str, Json]) -> None:
             self._told_of_approval(kind, data, ticket)
@@ -131,6 +166,8 @@ class GuardedExecution(ToolCallingAgent):
         if ticket.decision is not None and ticket.decision.allowed:
             text = None if error is None else as_text(error) or type(error).__name__
             ticket.outcomes.append(self.guard.settle(ticket.decision, result=as_value(result), error=text))
+            if ticket.above is not None:
+                ticket.outcomes += ticket.above.settle(as_value(result), error)
 
     def _require_unchanged(self, ticket: Ticket, name: str, arguments: object) -> None:
         """What was judged is what runs."""
@@ -141,6 +178,15 @@ class GuardedExecution(ToolCallingAgent):
         error = RefusedCallError(message, ticket.decision, self.logger)
         self._settle(ticket, error=error)
         raise error
+
+    def _stopped(self) -> Decision | None:
+        """The decision that has stopped this run: of its own guard, or of one above."""
+        if self.guard.stopped is not None:
+            return self.guard.stopped
+        above = stopped(outers_of(self))
+        if above is not None:
+            self._member_stop = above
+        return above
 
     def _refused(self, decision: Decision) -> ConstraintStopError | RefusedCallError:
         kind = ConstraintStopError if decision.action == "stop" else RefusedCallError

@@ -20,6 +20,7 @@ from smolagents.utils import AgentError
 
 from agentltl.agents.execution import GuardedExecution
 from agentltl.agents.judged import JudgedWave, with_words, words
+from agentltl.agents.members import outers_of, tools_of
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_memory import StepMemory
 from agentltl.agents.stop import ConstraintStopError, PendingStopError
@@ -135,13 +136,18 @@ class GuardedMessages(GuardedExecution):
 
     def _touches(self, call: ToolCall, step: int) -> bool:
         arguments = self._accepted(call.name, self._substitute_state_variables(call.arguments or {}))
-        return arguments is not None and self.guard.touches(str(call.name), arguments, step=step)
+        if arguments is None:
+            return False
+        name, guards = str(call.name), [self.guard, *(outer.guard for outer in outers_of(self))]
+        if any(guard.touches(name, arguments, step=step) for guard in guards):
+            return True
+        return any(guard.may_touch(tool) for guard in guards for tool in tools_of(self.managed_agents.get(name)))
 
     def _judge(self, calls: Sequence[ToolCall], step: int, *, last: bool) -> JudgedWave:
         """Judge calls in their order, up to a stop."""
         wave = JudgedWave(last=last)
         for call in calls:
-            ticket = self._judged(call, step)
+            ticket = self._judged(call, step, ends=False)  # smolagents accepts no answer beside another call
             if ticket.decision is None or ticket.decision.allowed:
                 wave.running.append((call, ticket))
             else:
@@ -151,8 +157,8 @@ class GuardedMessages(GuardedExecution):
                     break
         return wave
 
-    def _judged(self, call: ToolCall, step: int) -> Ticket:
-        ticket = Ticket(call.id, step)
+    def _judged(self, call: ToolCall, step: int, *, ends: bool = True) -> Ticket:
+        ticket = Ticket(call.id, step, ends=ends)
         self._propose(ticket, call.name, self._substitute_state_variables(call.arguments or {}))
         return ticket
 
@@ -198,5 +204,5 @@ class GuardedMessages(GuardedExecution):
         """What ends the run here, if anything does."""
         if isinstance(error, ConstraintStopError | PendingStopError):
             return error
-        decision = self.guard.stopped
+        decision = self._stopped()
         return None if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)

@@ -77,7 +77,8 @@ class Recorder:
     def raised(self, call: LoggedCall, error: BaseException) -> None:
         """A call raised: in its tool, or because smolagents or a constraint did not let it come to that."""
         decision = getattr(error, "decision", None)
-        if isinstance(decision, Decision) and not decision.allowed and decision.index is None:
+        own = error.__cause__ is None  # and not that of a call which a managed agent made
+        if own and isinstance(decision, Decision) and not decision.allowed and decision.index is None:
             self.calls.refused(call, str(error))
             return
         known = call.start["tool_name"] in {**self.agent.tools, **self.agent.managed_agents}

@@ -13,9 +13,10 @@ from typing import Any
 import smolagents
 from smolagents import agents
 
-GUARD_SETTINGS = ("lookahead", "enforce", "max_identical_refusals")
+GUARD_SETTINGS = ("lookahead", "enforce", "max_identical_refusals", "final_answer_retries")
 """The keywords of an agent that are settings of its guard."""
-SETTINGS = ("constraints", "constraint_severities", "default_severity", "approve", *GUARD_SETTINGS)
+MASKS = ("mask_tools", "mask_reasons")
+SETTINGS = ("constraints", "constraint_severities", "default_severity", "approve", *MASKS, *GUARD_SETTINGS)
 
 
 def register(agent_class: type) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from smolagents.agent_types import AgentText, AgentType
 
+from agentltl.agents.above import Above
 from agentltl.agents.approval import ApprovalRequest
 from agentltl.constraints.value import Json, Opaque, show
 from agentltl.guard.decision import Decision
@@ -24,6 +25,7 @@ class Ticket:
     that were judged. `outcomes` is what the guard said when the call had settled. `taken`: it has begun to run.
     `changed` are the arguments that a person has put in the place of the model's; `pending` is the question to a person
     who has not answered.
+    `ends`: if it is `final_answer`, the run would end with it. `above` is what the guards of managers have said.
     """
 
     id: str | None = None
@@ -34,6 +36,8 @@ class Ticket:
     taken: bool = False
     changed: Ready | None = None
     pending: ApprovalRequest | None = None
+    ends: bool = True
+    above: Above | None = None
 
     def holds(self, arguments: object) -> bool:
         """Are these the very values that were judged? Those that could change were copied for that, and never are."""
@@ -47,7 +51,7 @@ class Ticket:
 
     def again(self) -> Ticket:
         """A ticket for one more run of the same call, which is a call of its own."""
-        return Ticket(self.id, self.step, outcomes=self.outcomes)
+        return Ticket(self.id, self.step, outcomes=self.outcomes, ends=self.ends)
 
 
 class CallName(str):

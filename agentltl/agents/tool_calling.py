@@ -15,14 +15,14 @@ from smolagents.tools import Tool
 
 from agentltl.agents.approval import Approver
 from agentltl.agents.constrained import Constrained, Constraints, Severities
-from agentltl.agents.guarded_messages import GuardedMessages
+from agentltl.agents.ended import GuardedEnd
 from agentltl.agents.saved import register
 from agentltl.guard.severity import ConstraintSeverity
 
 __all__ = ["Constraints", "Severities", "ToolCallingAgentWithConstraints"]
 
 
-class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
+class ToolCallingAgentWithConstraints(Constrained, GuardedEnd):
     """A tool-calling agent under constraints; in everything else it is `smolagents.ToolCallingAgent`.
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file.
@@ -32,6 +32,9 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
     `max_identical_refusals` stops a run that makes one refused call so often in a row (None: never).
     `approve` is asked about calls that a person can allow: see `agentltl.agents.approval`; without it they are refused,
     and it is not saved with the agent.
+    `final_answer_retries` is how often in a run the model is sent back from its answer to do what constraints marked
+    `applies_to_final_answer` still owe. With `mask_tools` the model is offered only what could be called now, and with
+    `mask_reasons` it is told why the rest could not.
     All other parameters are those of smolagents.
     """
 
@@ -50,6 +53,9 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
         approve: Approver | None = None,
         lookahead: Literal["rule", "joint"] = "rule",
         enforce: bool = True,
+        mask_tools: bool = False,
+        mask_reasons: bool = False,
+        final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
         **smolagents_kwargs: Any,
     ) -> None:
@@ -58,6 +64,9 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedMessages):
             constraint_severities,
             default_severity,
             approve,
+            mask_tools,
+            mask_reasons,
+            final_answer_retries=final_answer_retries,
             lookahead=lookahead,
             enforce=enforce,
             max_identical_refusals=max_identical_refusals,

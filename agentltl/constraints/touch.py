@@ -19,6 +19,14 @@ def touches(monitor: Monitor, position: Position) -> bool:
     return not monitor.idle
 
 
+def may_touch(monitor: Monitor, tool: str) -> bool:
+    """Whether a call of a tool, with whatever arguments, could touch the rule."""
+    engine: Engine = monitor.engine
+    if tool in engine.rule.hidden or monitor.verdict.final:
+        return False
+    return any(isinstance(atom, Called) and atom.tools.match(tool) for atom in engine.atoms) or not monitor.idle
+
+
 def _may_match(atom: Atom, position: Position) -> bool:
     if not isinstance(atom, Called):
         return False

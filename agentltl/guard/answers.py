@@ -17,7 +17,7 @@ from agentltl.guard.planning import repair
 from agentltl.guard.questions import Questions
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity
-from agentltl.guard.weighing import recounted, stopping
+from agentltl.guard.weighing import recounted, stopping, weighed
 
 log = logging.getLogger("agentltl")
 FEEDBACK_CAP = 2_000
@@ -41,7 +41,7 @@ class Answers(Questions):
         if state.panel.waits:
             position = Position(call, index, state.calls, state.messages)
             moved = state.panel.settle(position)
-            step = None if call.step is None else call.step - state.steps_before
+            step = state.step_of_run(call.step)
             broken = self._broken(moved, position, step)
             if self._lookahead is not None and moved[0] is not state.panel:
                 broken += self._contradictions(moved[0], call, broken, step)
@@ -68,6 +68,13 @@ class Answers(Questions):
         if not moved[1] and not moved[2]:
             return ()
         return violations(self.constraints, self.severities, moved, position, step, self._state.unjudged)
+
+    def _weighed(self, broken: Sequence[Violation], call: Call, proposal: int) -> tuple[Violation, ...]:
+        """What is broken with what each is answered with, strongest first."""
+        state = self._state
+        return weighed(
+            broken, self._named, self.settings, state.counts, call, self._message(call), proposal, state.approvals
+        )
 
     def _message(self, call: Call) -> int | None:
         """The number of the model's message that makes a call."""

@@ -17,7 +17,6 @@ from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import denied, feedback
 from agentltl.guard.saving import decoded
 from agentltl.guard.severity import ConstraintSeverity
-from agentltl.guard.weighing import weighed
 
 if TYPE_CHECKING:
     from agentltl.constraints.value import Json
@@ -135,16 +134,7 @@ class Approving(Answers):
         position = Position(event, index, state.calls, state.messages)
         moved = state.panel.step(position)
         broken = self._broken(moved, position, None if step is None else step - state.steps_before)
-        broken = weighed(
-            broken,
-            self._named,
-            self.settings,
-            state.counts,
-            event,
-            self._message(event),
-            state.proposed,
-            state.approvals,
-        )
+        broken = self._weighed(broken, event, state.proposed)
         self._record(broken, event)
         for violation in broken:
             state.counts = state.counts.violated(violation.constraint_name)

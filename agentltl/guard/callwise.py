@@ -8,8 +8,9 @@ from typing import Any
 from agentltl.constraints.panel import Moved
 from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
-from agentltl.guard.decision import Decision, Violation
+from agentltl.guard.decision import Violation
 from agentltl.guard.guard import Guard
+from agentltl.guard.state import Turn
 
 
 class CallwiseGuard(Guard):
@@ -20,23 +21,22 @@ class CallwiseGuard(Guard):
         self._steps_of_run: dict[int, int | None] = {}
         """The run's step of each call, by the call's own."""
 
-    def propose(
+    def _call(
         self,
         tool: str,
-        args: Json = None,
-        *,
+        args: Json,
+        step: int | None,
         id: str | None = None,
-        step: int | None = None,
         agent: str | None = None,
         start: float | None = None,
-    ) -> Decision:
-        """As `Guard.propose`. The line after a call knows its result, so no two calls share a step."""
-        with self._lock:
-            state = self._state
-            last = state.calls[-1].step if state.calls else None
-            own = 1 if last is None else last + 1 - state.steps_before
-            self._steps_of_run[own + state.steps_before] = step
-            return super().propose(tool, args, id=id, step=own, agent=agent, start=start)
+        turn: Turn | None = None,
+    ) -> Call:
+        """The line after a call knows its result, so no two calls share a step."""
+        state = self._state
+        last = state.calls[-1].step if state.calls else None
+        own = 1 if last is None else last + 1 - state.steps_before
+        self._steps_of_run[own + state.steps_before] = step
+        return super()._call(tool, args, own, id, agent, start)
 
     def reset(self) -> None:
         """Forget everything: the next call is the first."""

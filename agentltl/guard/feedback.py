@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agentltl.constraints.constraint import Constraint
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.planned import PlannedCall
 from agentltl.guard.planning import Plan
@@ -42,6 +43,32 @@ def feedback(
         lines.append(f"First call {', then '.join(steps)}; then make this call again.")
     elif plan.proved:
         lines.append("No calls make this one allowed: go on without it.")
+    return "\n".join(lines)
+
+
+def asking(owed: Sequence[tuple[Constraint, str, bool]], plan: Plan, *, repeat: bool) -> str:
+    """The text for a model that is sent back from its answer: each constraint with the sentence that says what it owes,
+    and whether it gives way to the same answer. `repeat`: the answer was a call."""
+    lines = ["Your answer is not accepted yet: something is still owed."]
+    for constraint, sentence, _ in owed:
+        says = f": {constraint.description.rstrip('.')}." if constraint.description else "."
+        lines += [f"Rule {constraint.name}{says}", f"Owed: {sentence}"]
+    todo = list(dict.fromkeys(c.repair.strip() for c, _, _ in owed if c.repair.strip()))
+    if todo:
+        lines.append("Do first: " + " ".join(t if t.endswith((".", "!", "?")) else t + "." for t in todo))
+    if repeat and all(gives_way for _, _, gives_way in owed):
+        lines.append("If you are sure, give the identical answer in your next message: it will be accepted.")
+    if steps := in_words(plan.calls or ()):
+        lines.append(f"First call {', then '.join(steps)}; then give your answer.")
+    return "\n".join(lines)
+
+
+def stopping(violations: Sequence[Violation]) -> str:
+    """The text for a run that has stopped at its end, because of what is still owed."""
+    lines = ["The run has ended without an answer: something is still owed."]
+    for violation in violations:
+        says = f": {violation.description.rstrip('.')}." if violation.description else "."
+        lines += [f"Rule {violation.constraint_name}{says}", f"Owed: {violation.detail}"]
     return "\n".join(lines)
 
 

@@ -6,7 +6,6 @@ It fails closed: a rule that cannot be judged refuses the call, unless its sever
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,29 +16,23 @@ from typing import Literal, Self
 from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.panel import Panel
-from agentltl.constraints.touch import touches
-from agentltl.constraints.trace import Call, Outcome, Position, Trace
-from agentltl.constraints.value import FrozenDict, Json, hold, thaw
-from agentltl.constraints.verdict import Truth, Verdict
+from agentltl.constraints.touch import may_touch, touches
+from agentltl.constraints.trace import ABSENT, Outcome, Position, Trace
+from agentltl.constraints.value import FrozenDict, Json, thaw
+from agentltl.constraints.verdict import Verdict
 from agentltl.errors import ConstraintError
 from agentltl.guard import saving
 from agentltl.guard.approvals import APPROVED, check_name
-from agentltl.guard.approving import Approving
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.lookahead import Lookahead
+from agentltl.guard.proposing import Proposing
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity, resolve
-from agentltl.guard.state import State
+from agentltl.guard.state import State, Turn
 from agentltl.guard.status import status
-from agentltl.guard.weighing import recounted, weighed
-
-log = logging.getLogger("agentltl")
-FEEDBACK_CAP = 2_000
-"""How many joint states the plan in a refusal may cost."""
-_new = tuple.__new__
 
 
-class Guard(Approving):
+class Guard(Proposing):
     """Judges the calls of one conversation against constraints.
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
@@ -65,6 +58,7 @@ class Guard(Approving):
         escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
         max_identical_refusals: int | None = None,
         approval_seconds: float = 600.0,
+        final_answer_retries: int = 1,
     ) -> None:
         given = constraints_of(constraints)
         self.default_severity = ConstraintSeverity.of(default_severity)
@@ -78,6 +72,7 @@ class Guard(Approving):
             ConstraintSeverity.of(escalate_to),
             max_identical_refusals,
             approval_seconds,
+            final_answer_retries,
         )
         self.fields = FrozenDict(fields or {})
         for constraint in given:
@@ -126,7 +121,7 @@ class Guard(Approving):
                 "limits": asdict(self.limits),
                 "fields": thaw(self.fields),
                 "before": [state.forgotten, state.proposed_before],
-                "events": [saving.event_data(event, state.calls) for event in state.events],
+                "events": [saving.event_data(event, state.calls, state.turns) for event in state.events],
             }
 
     @classmethod
@@ -156,6 +151,17 @@ class Guard(Approving):
                 guard._settled(started[place], place, settled)
             elif "approve" in event or "deny" in event:
                 guard._answered(event)
+            elif "finish" in event:
+                decision = guard.finish(
+                    saving.decoded(event["args"]) if "args" in event else ABSENT,
+                    last=event["finish"],
+                    id=event.get("id"),
+                    step=event["step"],
+                    agent=event.get("agent"),
+                    start=event.get("start"),
+                )
+                if decision.index is not None:
+                    started[decision.index] = decision
             else:
                 decision = guard.propose(
                     event["propose"],
@@ -164,6 +170,7 @@ class Guard(Approving):
                     step=event["step"],
                     agent=event.get("agent"),
                     start=event["start"],
+                    turn=tuple(event["turn"]) if "turn" in event else None,
                 )
                 if decision.index is not None:
                     started[decision.index] = decision
@@ -190,11 +197,14 @@ class Guard(Approving):
         step: int | None = None,
         agent: str | None = None,
         start: float | None = None,
+        turn: Turn | None = None,
     ) -> Decision:
         """Judge a call before it runs; if the decision allows it, it has started and is part of the trace.
 
         `args` are the arguments as the tool will get them, `id` the provider's, `step` the number of the model's
         message in this run, `start` a time in seconds (default: now).
+        Of a call that a managed agent makes, `agent` is its name, `step` is the manager's, and `turn` says which run of
+        the agent it is (a number that no other run has) and the step in that run.
         """
         if not isinstance(tool, str):
             raise TypeError(
@@ -203,47 +213,12 @@ class Guard(Approving):
         if tool == APPROVED:
             check_name(self.constraints)
         with self._lock:
-            state = self._state
-            state.proposed += 1
-            call = self._call(tool, args, step, id, agent, start)
-            if tool != "final_answer" and not (state.approvals.grants and state.approvals.again(call)):
-                state.checks += 1
-            state.events.append(("propose", call, step))
-            if state.stopped is not None:
-                return state.stopped._replace(call=call, index=None, id=None)
-            index = len(state.calls)
-            broken: tuple[Violation, ...] = ()
-            panel = state.panel.quick(call)
-            if panel is None:
-                position = Position(call, index, state.calls, state.messages)
-                moved = state.panel.step(position)
-                panel = moved[0]
-                broken = self._broken(moved, position, step)
-            if self._lookahead is not None and panel is not state.panel:
-                broken += self._contradictions(panel, call, broken, step)
-            if broken:
-                broken = weighed(
-                    broken,
-                    self._named,
-                    self.settings,
-                    state.counts,
-                    call,
-                    self._message(call),
-                    state.proposed,
-                    state.approvals,
-                )
-                if broken[0].refuses:
-                    return self._refused(tuple(v for v in broken if v.refuses), call)
-            state.calls.append(call)
-            state.panel = panel
-            state.latest = call.start or 0.0
-            if state.approvals.grants:
-                state.approvals = state.approvals.used(call)
-            if broken or state.counts.changed:
-                state.counts = recounted(state.counts, broken, (), call, None, state.proposed, False)
-            if broken:
-                return self._allowed(broken, call, index)
-            return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), (), ()))
+            return self._judged(self._call(tool, args, step, id, agent, start, turn), step)
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by every question and answer of this guard."""
+        return self._lock
 
     def settle(
         self,
@@ -274,13 +249,6 @@ class Guard(Approving):
                 end = state.latest
             return self._settled(decision, index, call.settle(Outcome.of(result, error, status, end)))
 
-    def finish(self) -> Decision:
-        """Whether the run may end here. `owed` names the constraints that still have an open obligation."""
-        with self._lock:
-            owed = tuple(n for n, v in self.verdicts().items() if v.truth in (Truth.PFALSE, Truth.FALSE))
-            stopped = self._state.stopped
-            return stopped._replace(owed=owed) if stopped is not None else Decision(True, "allow", owed=owed)
-
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""
         with self._lock:
@@ -288,6 +256,16 @@ class Guard(Approving):
             call = self._call(tool, args, step)
             position = Position(call, len(state.calls), state.calls, state.messages)
             return any(touches(monitor, position) for monitor in self.monitors().values())
+
+    def may_touch(self, tool: str) -> bool:
+        """Whether a call of a tool, with whatever arguments, could change the state of some rule or be judged by it."""
+        with self._lock:
+            return any(may_touch(monitor, tool) for monitor in self.monitors().values())
+
+    @property
+    def asks_at_the_end(self) -> bool:
+        """Whether some constraint is marked `applies_to_final_answer`."""
+        return any(constraint.applies_to_final_answer for constraint in self.constraints)
 
     @property
     def stopped(self) -> Decision | None:
@@ -313,19 +291,3 @@ class Guard(Approving):
         """The status dict that the reference documents for `get_constraint_status()`."""
         with self._lock:
             return status(self._state)
-
-    def _call(
-        self,
-        tool: str,
-        args: Json,
-        step: int | None,
-        id: str | None = None,
-        agent: str | None = None,
-        start: float | None = None,
-    ) -> Call:
-        """The call as it is judged; `step` is the run's."""
-        state = self._state
-        if start is None and (start := time.time()) < state.latest:
-            start = state.latest
-        frozen = hold({} if args is None else args)
-        return _new(Call, (tool, frozen, id, None if step is None else state.step(step), agent, start, None, None))

@@ -68,6 +68,29 @@ def repair(scene: Scene, call: Call) -> Plan:
     return _plan(scene, aims, scene.values(call.args), goes_on)
 
 
+def to_end(scene: Scene, names: Sequence[str], answer: Call | None) -> Plan:
+    """The shortest plan after which these constraints owe nothing, once the answer (None: no call) has been given."""
+
+    def allows(monitor: Monitor, ahead: Ahead) -> bool:
+        return _after(monitor, ahead) is not None
+
+    def ends(monitor: Monitor, ahead: Ahead) -> bool:
+        after = _after(monitor, ahead)
+        return after is not None and nothing_owed(after, ahead)
+
+    def _after(monitor: Monitor, ahead: Ahead) -> Monitor | None:
+        if answer is None:
+            return monitor
+        try:
+            after = monitor.step(ahead.position(ahead.stamped(answer)))
+        except Exception:  # a rule that cannot judge the call refuses it
+            return None
+        return after if after.broken is None else None
+
+    aims: dict[str, Aim] = {**dict.fromkeys(scene.blocking, allows), **dict.fromkeys(names, ends)}
+    return _plan(scene, aims, scene.values(), goes_on)
+
+
 def nothing_owed(monitor: Monitor, ahead: Ahead) -> bool:
     """The aim that the rule has no open obligation; one that rests on a running call has none yet."""
     return monitor.verdict.truth not in (Truth.PFALSE, Truth.FALSE)

@@ -14,7 +14,7 @@ from agentltl.constraints.value import Json, Opaque, as_text, freeze, read_text,
 from agentltl.errors import ConstraintError
 
 if TYPE_CHECKING:
-    from agentltl.guard.state import Event
+    from agentltl.guard.state import Event, Turn
 
 VERSION = 1
 
@@ -62,8 +62,8 @@ class _Lost:
         return self.text
 
 
-def event_data(event: Event, calls: list[Call]) -> dict[str, Json]:
-    """One event as JSON."""
+def event_data(event: Event, calls: list[Call], turns: Mapping[int, tuple[int | None, Turn]]) -> dict[str, Json]:
+    """One event as JSON; `turns` are the messages of managed agents, by their steps."""
     match event:
         case ("said", text):
             return {"said": text}
@@ -72,8 +72,13 @@ def event_data(event: Event, calls: list[Call]) -> dict[str, Json]:
         case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
             data = {kind: call.tool, "args": encoded(call.args), **_present(call), "step": call.step}
             return {**data, "answer": {name: value for name, value in answer.items() if value is not None}}
+        case ("finish", call, step, last):
+            given = {} if call is None else {"args": encoded(call.args), **_present(call)}
+            return {"finish": last, "step": step, **given}
         case (kind, Call() as call, step):
-            return {str(kind): call.tool, "args": encoded(call.args), "step": step, **_present(call)}
+            known = None if call.step is None else turns.get(call.step)
+            turn = {} if known is None else {"turn": list(known[1])}
+            return {str(kind): call.tool, "args": encoded(call.args), "step": step, **_present(call), **turn}
     raise TypeError(f"not an event of a guard: {event!r}")
 
 

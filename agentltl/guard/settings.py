@@ -24,6 +24,8 @@ class Settings:
     for the latter up to `max_consecutive_soft_attempts` (None: half as many, rounded up).
     `max_identical_refusals` is how often one call may be refused in a row before the run is stopped (None: always).
     An approval is good for `approval_seconds` where it says nothing else.
+    `final_answer_retries` is how often the model is sent back from its answer, since the user spoke last, to do what
+    constraints marked `applies_to_final_answer` still owe.
     """
 
     enforce: bool = True
@@ -34,6 +36,7 @@ class Settings:
     escalate_to: ConstraintSeverity = ConstraintSeverity.HARD_STOP
     max_identical_refusals: int | None = None
     approval_seconds: float = 600.0
+    final_answer_retries: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.enforce, bool):
@@ -55,6 +58,9 @@ class Settings:
         seconds = self.approval_seconds
         if isinstance(seconds, bool) or not 0 < seconds < math.inf:
             raise ConstraintError(f"`approval_seconds` is `{seconds}`\ngive a number of seconds above 0")
+        retries: object = self.final_answer_retries
+        if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
+            raise ConstraintError(f"`final_answer_retries` is `{retries}`\ngive a whole number from 0 up")
 
     def to_data(self) -> dict[str, Json]:
         """The settings as keywords of a guard, in plain JSON."""

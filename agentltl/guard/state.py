@@ -13,7 +13,14 @@ from agentltl.guard.decision import Decision, Violation
 
 Event = tuple[Any, ...]
 """What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step,
-`("settle", index)`, `("approve", answer)`, `("deny", answer)`."""
+`("settle", index)`, `("approve", answer)`, `("deny", answer)`, `("finish", call, step, last)` where `call` is the
+answer or None."""
+
+Turn = tuple[int, int]
+"""A message of a managed agent: which of its runs (a number that no other run has), and the step in that run."""
+
+SPAN = 1_000_000
+"""How many steps a run of a managed agent may have in the numbering of a conversation."""
 
 
 @dataclass(slots=True)
@@ -27,6 +34,10 @@ class State:
     known as such.
     A run's step is the call's own minus `steps_before`; `latest` is when the last call started, in seconds;
     `unjudged` are the constraints of which the log says that they could not be judged.
+    Since the user spoke last, the model has been sent back from its answer `asked` times, and what the constraints of
+    the names `charged` owed at the end is on record.
+    The steps of a managed agent's run begin after its base, in `bases`; `turns` tells what such a step is: the step of
+    the manager's run, and the agent's own message. `top` is the greatest step there was.
     """
 
     panel: Panel
@@ -44,6 +55,11 @@ class State:
     latest: float = 0.0
     unjudged: set[str] = field(default_factory=set)
     approvals: Approvals = field(default_factory=Approvals)
+    asked: int = 0
+    charged: frozenset[str] = frozenset()
+    bases: dict[int, int] = field(default_factory=dict)
+    turns: dict[int, tuple[int | None, Turn]] = field(default_factory=dict)
+    top: int = 0
 
     def copy(self) -> State:
         """A copy that goes its own way."""
@@ -63,6 +79,11 @@ class State:
             self.latest,
             set(self.unjudged),
             self.approvals,
+            self.asked,
+            self.charged,
+            dict(self.bases),
+            dict(self.turns),
+            self.top,
         )
 
     def renewed(self, panel: Panel) -> State:
@@ -79,11 +100,29 @@ class State:
         self.messages.append(Message(text, len(self.calls)))
         self.events.append(("said", text))
         self.stopped = None
+        self.asked, self.charged = 0, frozenset()
         self.steps_before = max((call.step for call in self.calls if call.step is not None), default=0)
 
-    def step(self, of_run: int | None) -> int | None:
-        """The conversation's number of a step of this run."""
-        return None if of_run is None else self.steps_before + of_run
+    def step(self, of_run: int | None, turn: Turn | None = None) -> int | None:
+        """The conversation's number of a step of this run; with `turn` that of a managed agent's message in it."""
+        if turn is None:
+            if of_run is None:
+                return None
+            number = self.steps_before + of_run
+        else:
+            run, own = turn
+            number = self.bases.setdefault(run, (self.top // SPAN + 1) * SPAN) + own
+            self.turns[number] = of_run, turn
+        if number > self.top:
+            self.top = number
+        return number
+
+    def step_of_run(self, step: int | None) -> int | None:
+        """The step of this run that has that number in the conversation; for a managed agent's the manager's step."""
+        if step is None:
+            return None
+        known = self.turns.get(step)
+        return step - self.steps_before if known is None else known[0]
 
     def id(self, index: int) -> str:
         """The guard's own id of a call that has started."""

@@ -33,7 +33,7 @@ def test_the_parameters_of_the_base_come_first_and_by_position() -> None:
     ours = list(inspect.signature(ToolCallingAgentWithConstraints.__init__).parameters.values())
     assert [(p.name, p.default, p.kind) for p in ours[:7]] == [(p.name, p.default, p.kind) for p in base[:7]]
     own = ours[7:-1]
-    assert [p.name for p in own] == [*SETTINGS]
+    assert {p.name for p in own} == {*SETTINGS}
     assert {p.kind for p in own} == {inspect.Parameter.KEYWORD_ONLY}
     run, base_run = (inspect.signature(c.run).parameters for c in (ToolCallingAgentWithConstraints, ToolCallingAgent))
     assert [(p.name, p.default, p.kind) for p in run.values()] == [

@@ -1,0 +1,186 @@
+"""Masking: what the model is offered at each step, and that nothing else changes."""
+
+import json
+from typing import Any
+
+import pytest
+from smolagents import LiteLLMModel, ToolCallingAgent
+from smolagents.models import MessageRole
+
+from agentltl import Guard
+from agentltl.agents.agent_with_constraints import AgentWithConstraints
+from agentltl.agents.models.scripted import ScriptedModel
+from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
+from agentltl.errors import ConstraintError, ConstraintViolationError
+from tests.agents.documented import check
+
+A = {"text": "a"}
+FIRST = {"name": "first", "rule": "precedence(read, write)", "severity": "PERSISTENT_BLOCK"}
+REASONS = "These tools cannot be called now"
+
+
+def end(answer: Any = "done") -> tuple[str, Any]:
+    return ("final_answer", {"answer": answer})
+
+
+@pytest.fixture
+def masked(watch: Any, echo: Any) -> Any:
+    def masked(replies: Any, *rules: dict[str, Any], **more: Any) -> Any:
+        made = [echo("write"), echo("read"), echo("other")]
+        more = {"mask_tools": True, "constraints": list(rules)} | more
+        return watch(ToolCallingAgentWithConstraints, replies, made, **more)
+
+    return masked
+
+
+def offered(seen: Any) -> list[list[str]]:
+    return [request.tool_names for request in seen.model.requests]
+
+
+def test_each_step_offers_what_could_be_called_in_a_stable_order(masked: Any) -> None:
+    once = {"name": "once", "rule": "at_most_once(read)", "severity": "PERSISTENT_BLOCK"}
+    seen = masked([("other", A), ("read", A), ("write", A), end()], FIRST, once)
+    assert offered(seen) == [
+        ["read", "other", "final_answer"],
+        ["read", "other", "final_answer"],
+        ["write", "other", "final_answer"],
+        ["write", "other", "final_answer"],
+    ]
+    assert list(seen.agent.tools) == ["write", "read", "other", "final_answer"]
+
+
+def test_a_tool_that_some_arguments_could_use_is_offered(masked: Any) -> None:
+    rule = {"name": "small", "rule": "G !write(text > 100)", "severity": "PERSISTENT_BLOCK"}
+    assert offered(masked([end()], rule)) == [["write", "read", "other", "final_answer"]]
+
+
+def test_a_masked_tool_that_is_called_all_the_same_is_refused(masked: Any) -> None:
+    seen = masked([("write", A), ("read", A), ("write", A), end()], FIRST)
+    assert seen.answer == "done"
+    assert seen.agent.tools["write"].got == ["a"]
+    assert "Refused: `write` did not run." in seen.steps[0].observations
+    seen = masked([("write", A)], FIRST | {"severity": "HARD_STOP"})
+    assert offered(seen) == [["read", "other", "final_answer"]]
+    assert isinstance(seen.error, ConstraintViolationError)
+
+
+def test_the_answer_is_masked_while_another_tool_is_left(masked: Any) -> None:
+    rule = {"name": "read-it", "rule": "precedence(read, final_answer)", "severity": "PERSISTENT_BLOCK"}
+    seen = masked([("read", A), end()], rule)
+    assert offered(seen) == [["write", "read", "other"], ["write", "read", "other", "final_answer"]]
+
+
+def test_there_is_always_something_to_call(masked: Any) -> None:
+    rule = {"name": "nothing", "rule": "never(*)", "severity": "PERSISTENT_BLOCK"}
+    assert offered(masked([end()], rule)) == [["final_answer"]]
+    rules = [rule, {"name": "no-answer", "rule": "never(final_answer)", "severity": "PERSISTENT_BLOCK"}]
+    seen = masked([end(), "over"], *rules, max_steps=1)
+    assert offered(seen)[0] == ["final_answer"]
+
+
+def test_what_is_tolerated_or_not_enforced_is_offered(masked: Any) -> None:
+    everything = [["write", "read", "other", "final_answer"]]
+    assert offered(masked([end()], FIRST | {"severity": "TOLERATE"})) == everything
+    assert offered(masked([end()], FIRST | {"enforce": False})) == everything
+
+    def prepare(agent: Any) -> None:
+        agent.guard = Guard([FIRST], enforce=False)
+
+    assert offered(masked([end()], prepare=prepare)) == everything
+
+
+def test_managed_agents_are_tools_too(masked: Any) -> None:
+    def member(name: str) -> Any:
+        return ToolCallingAgent([], ScriptedModel([end()]), name=name, description="Helps.", verbosity_level=-1)
+
+    rule = {"name": "asks-first", "rule": "precedence(read, helper)", "severity": "PERSISTENT_BLOCK"}
+    seen = masked([("read", A), end()], rule, managed_agents=[member("helper"), member("second")])
+    assert offered(seen) == [
+        ["write", "read", "other", "final_answer", "second"],
+        ["write", "read", "other", "final_answer", "helper", "second"],
+    ]
+
+
+def test_a_member_is_offered_what_its_manager_allows(watch: Any, echo: Any) -> None:
+    model = ScriptedModel([("read", A), end("part")])
+    helper = ToolCallingAgentWithConstraints(
+        [echo("write"), echo("read")], model, name="member", description="Helps.", verbosity_level=-1, mask_tools=True
+    )
+    ask = ("member", {"task": "Go.", "additional_args": {}})
+    seen = watch(ToolCallingAgentWithConstraints, [ask, end()], [], managed_agents=[helper], constraints=[FIRST])
+    assert seen.answer == "done"
+    names = [request.tool_names for request in model.requests]
+    assert names == [["read", "final_answer"], ["write", "read", "final_answer"]]
+
+
+def test_a_tool_added_later_is_masked_too(masked: Any, echo: Any) -> None:
+    def prepare(agent: Any) -> None:
+        agent.tools["late"] = echo("late")
+
+    rule = {"name": "never", "rule": "never(late)", "severity": "PERSISTENT_BLOCK"}
+    seen = masked([end()], rule, prepare=prepare)
+    assert offered(seen) == [["write", "read", "other", "final_answer"]]
+
+
+@pytest.mark.parametrize("more", [{}, {"stream_outputs": True}, {"planning_interval": 1}])
+def test_the_prompt_stays_as_it_is(more: Any, watch: Any, echo: Any) -> None:
+    texts = []
+    plan = ["a plan"] if "planning_interval" in more else []
+    for mask in (False, True):
+        seen = watch(
+            ToolCallingAgentWithConstraints,
+            [*plan, ("read", A), *plan, end()],
+            [echo("write"), echo("read")],
+            constraints=[FIRST],
+            mask_tools=mask,
+            **more,
+        )
+        assert seen.answer == "done"
+        assert seen.model.requests[-1].tool_names == ["write", "read", "final_answer"]
+        texts.append([request.text for request in seen.model.requests])
+    assert texts[0] == texts[1]
+    assert "write" in texts[1][0]
+
+
+def test_the_reasons_stand_at_the_end_of_the_prompt_and_in_no_memory(masked: Any) -> None:
+    seen = masked([("other", A), ("read", A), end()], FIRST, mask_reasons=True)
+    for number in (0, 1):
+        last = seen.model.requests[number].messages[-1]
+        assert last.role == MessageRole.USER
+        assert REASONS in last.content[0]["text"]
+        assert "- write: first: " in last.content[0]["text"]
+        assert "read" not in last.content[0]["text"].split("- write")[0]
+        assert REASONS in str(seen.steps[number].model_input_messages)
+    assert REASONS not in seen.model.requests[2].text
+    assert sum(REASONS in str(message.content) for message in seen.model.requests[1].messages) == 1
+    assert REASONS not in str(seen.agent.write_memory_to_messages())
+
+
+def test_the_reasons_are_of_steps_alone(masked: Any) -> None:
+    seen = masked(["a plan", ("other", A), "forced"], FIRST, mask_reasons=True, planning_interval=5, max_steps=1)
+    assert seen.answer == "forced"
+    assert [REASONS in request.text for request in seen.model.requests] == [False, True, False]
+
+
+def test_reasons_for_nothing_masked_are_an_error() -> None:
+    with pytest.raises(ConstraintError, match="mask_tools=True"):
+        ToolCallingAgentWithConstraints([], object(), mask_reasons=True)
+
+
+def test_the_result_of_a_masked_run(echo: Any) -> None:
+    model = ScriptedModel([("read", A), ("write", A), end()])
+    agent = AgentWithConstraints(
+        [echo("write"), echo("read")], model, constraints=[FIRST], mask_tools=True, mask_reasons=True
+    )
+    result = agent.run("Do it.")
+    check(result, guarded=True)
+    assert result["answer"] == "done"
+    assert model.requests[0].tool_names == ["read", "final_answer"]
+    assert REASONS in result["metrics"]["steps"][0]["model_input_parsed"]["history"][-1]["text"]
+
+
+def test_the_settings_travel_with_a_saved_agent() -> None:
+    model = LiteLLMModel("openai/none")
+    agent = ToolCallingAgentWithConstraints([], model, constraints=[FIRST], mask_tools=True, mask_reasons=True)
+    again = ToolCallingAgentWithConstraints.from_dict(json.loads(json.dumps(agent.to_dict())))
+    assert (again.mask_tools, again.mask_reasons) == (True, True)
