@@ -141,6 +141,7 @@ class GuardedCode(CodeAgent):
         if not decision.allowed:
             self._log_refusal(call)
             raise CodeStop(decision) if decision.action == "stop" else RefusedCallError(decision.feedback)
+        executor: GuardedExecutor = self.__dict__["_executor"]
         try:
             result = tool(*args, **kwargs)
         except BaseException as error:
@@ -151,13 +152,13 @@ class GuardedCode(CodeAgent):
                 raise CodeStop(error.decision) from None
             if call.outcome.action == "stop":
                 raise CodeStop(call.outcome) from None
-            _without_objects(error)
+            executor._clean(error)
             raise
         call.outcome = self.guard.settle(decision, result=as_value(owned(result)))
         self._tell(call, result)
         if call.outcome.action == "stop":
             raise CodeStop(call.outcome)
-        return self._guarded(name, tool) if result is tool else result
+        return executor._behind_guard(result)  # a tool that a tool hands out is called like any other
 
     def _run_code(self, executor: LocalPythonExecutor, code: str) -> CodeOutput:
         """Run code. What the model would not hear of its calls otherwise is put behind what the code has printed."""
@@ -196,11 +197,3 @@ class GuardedCode(CodeAgent):
 
     def _tell(self, call: CodeCall, came: object = None) -> None:
         """A call has been judged; and once more if it was allowed: it has settled, with this result or error."""
-
-
-def _without_objects(error: BaseException) -> None:
-    """Take the object out of an attribute error: it may be the tool itself, and the code can catch the error."""
-    if isinstance(error, AttributeError):
-        error.obj = None
-    for inner in getattr(error, "exceptions", ()):
-        _without_objects(inner)

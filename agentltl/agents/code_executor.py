@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from smolagents.agents import MultiStepAgent
@@ -90,7 +90,7 @@ class GuardedExecutor(LocalPythonExecutor):
         places: list[dict[str, Any] | None] = [self.static_tools, self.custom_tools, self.state]
         for known in filter(None, places):
             for name, value in list(known.items()):
-                if _is_tool(value):
+                if _tool_of(value) is not None:
                     known[name] = self._behind_guard(value)
         if self.static_tools is not None and self.static_tools.get("getattr") is _getattr:
             self.static_tools["getattr"] = _getattr_without_frames
@@ -103,34 +103,50 @@ class GuardedExecutor(LocalPythonExecutor):
                 vars(self)["state"]["_print_outputs"] = PrintContainer()  # type: ignore[no-untyped-call]
                 raise _forbidden(node.attr)
 
+    def _clean(self, error: BaseException) -> None:
+        """Put the tools that an error carries behind the guard, since the code can catch it. The object of an attribute
+        error may be the tool itself, or hold it."""
+        if isinstance(error, AttributeError):
+            error.obj = None
+        if _holds_tool(error.args):
+            error.args = self._behind_guard(error.args)
+        for name, value in vars(error).items():
+            if _holds_tool(value):
+                vars(error)[name] = self._behind_guard(value)
+        for inner in getattr(error, "exceptions", ()):
+            self._clean(inner)
+
     def _behind_guard(self, value: Any) -> Any:
-        """The value with each tool in it, however deep in lists and mappings, behind the guard."""
-        if _is_tool(value):
+        """The value with each tool in it, however deep in lists, sets and mappings, behind the guard."""
+        if (tool := _tool_of(value)) is not None:
             known = {**self._agent.tools, **self._agent.managed_agents}
-            names = [name for name, tool in known.items() if tool is value]
-            return self._agent._guarded(names[0] if names else str(value.name), value)
+            names = [name for name, mine in known.items() if mine is tool]
+            return self._agent._guarded(names[0] if names else str(tool.name), tool)
         if not _holds_tool(value):
             return value
         if isinstance(value, dict):
-            return {key: self._behind_guard(member) for key, member in value.items()}
+            return {self._behind_guard(key): self._behind_guard(member) for key, member in value.items()}
         return type(value)(self._behind_guard(member) for member in value)
 
 
-def _is_tool(value: object) -> bool:
-    return isinstance(value, BaseTool | MultiStepAgent)
+def _tool_of(value: object) -> Any:
+    """The tool or managed agent that is called when this is called; None for all else."""
+    if isinstance(value, MethodType) and value.__name__ in ("forward", "__call__"):
+        value = value.__self__
+    return value if isinstance(value, BaseTool | MultiStepAgent) else None
 
 
 def _holds_tool(value: object) -> bool:
-    """Whether there is a tool in lists, tuples and dicts, at any depth."""
+    """Whether there is a tool in lists, tuples, sets and dicts, at any depth."""
     seen: set[int] = set()
     left = [value]
     while left:
         part = left.pop()
-        if _is_tool(part):
+        if _tool_of(part) is not None:
             return True
-        if type(part) in (list, tuple, dict) and id(part) not in seen:
+        if type(part) in (list, tuple, dict, set, frozenset) and id(part) not in seen:
             seen.add(id(part))
-            left.extend(part.values() if isinstance(part, dict) else part)  # type: ignore[arg-type]
+            left.extend([*part, *part.values()] if isinstance(part, dict) else part)  # type: ignore[arg-type]
     return False
 
 

@@ -88,9 +88,10 @@ class Constrained(Base):
         `reset=False` goes on with the same conversation for the constraints too: what has happened stays their trace.
         """
         self._member_stop = None
-        if reset:
+        inner = nested()
+        if reset and not (inner and self._has_open_call()):
             self.guard.reset()
-        if not nested():
+        if not inner:
             self.guard.said(task)
         return super().run(
             task,
@@ -101,6 +102,11 @@ class Constrained(Base):
             max_steps=max_steps,
             return_full_result=return_full_result,
         )
+
+    def _has_open_call(self) -> bool:
+        """Is a call under way? A run that such a call begins, through a tool or a member, is part of the run around it.
+        Frames would not tell: the code of a code agent runs in a thread of its own."""
+        return any(call.outcome is None and call.approves is None for call in self.guard.trace.calls)
 
     def get_constraint_status(self) -> dict[str, Json]:
         """What the constraints say of the last run: the documented dict."""

@@ -14,10 +14,12 @@ from smolagents.tools import validate_tool_arguments
 from agentltl.agents.above import Outer, judged, stopped
 from agentltl.agents.approval import Approver
 from agentltl.agents.asking import Asking
+from agentltl.agents.code_names import named
+from agentltl.agents.code_values import owned
 from agentltl.agents.members import decision_of, guarding, outers_of, require_guardable
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
 from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, changed_words, same
-from agentltl.constraints.value import Json, as_text, hold, thaw
+from agentltl.constraints.value import Json, Opaque, as_text, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.guard import Guard
@@ -57,23 +59,27 @@ class GuardedExecution(ToolCallingAgent):
         A call that is not part of a judged message (one of your own) is judged here; refused, it raises
         `ConstraintViolationError`.
         """
-        ticket = tool_name.ticket if isinstance(tool_name, CallName) else Ticket(step=self.step_number)
-        if ticket.taken:  # an override that tries again
+        if isinstance(tool_name, CallName):
+            ticket = tool_name.ticket
+        else:
+            ticket = Ticket(step=self.step_number)
+            if type(tool_name) is not str and isinstance(tool_name, str):
+                tool_name = str.__str__(tool_name)  # a class of texts can show the guard another name than the parent
+        if not ticket.take():  # an override that tries again
             ticket = ticket.again()
         ready = self._substitute_state_variables(arguments)
         if ticket.decision is None:
             self._propose(ticket, tool_name, ready)
             if ticket.decision is None:
-                return super().execute_tool_call(tool_name, arguments)  # raises the parent's error
+                return super().execute_tool_call(tool_name, ready)  # raises the parent's error
             if ticket.pending is not None:
                 raise self._pending(ticket)
             if not ticket.decision.allowed:
                 raise self._refused(ticket.decision)
             if ticket.changed is not None:
                 ready = ticket.changed
-        ticket.taken = True
         if not ticket.holds(ready):
-            self._require_unchanged(ticket, tool_name, ready)
+            ready = self._as_judged(ticket, tool_name, ready)
         member = self.managed_agents.get(tool_name)
         try:
             if member is None:
@@ -99,7 +105,7 @@ class GuardedExecution(ToolCallingAgent):
         return result
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
-        """The arguments by name, as the tool will get them: a bare value stands under the tool's first input.
+        """The arguments by name, as the tool will get them: a bare value stands under the first name that it takes.
 
         None for a call that the parent will not accept: its own error is what the model gets.
         """
@@ -111,11 +117,13 @@ class GuardedExecution(ToolCallingAgent):
         except Exception:
             return None
         if not isinstance(arguments, dict):
-            arguments = {next(iter(tool.inputs)): arguments}
+            # Python gives it to the first parameter, which need not be the first of `tool.inputs`.
+            arguments = {next(iter(named(tool, (arguments,), {}) or tool.inputs)): arguments}
         return {name: as_value(value) for name, value in arguments.items()}
 
     def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
         """Judge the call as the tool will get it. A call that the parent will not accept is no event."""
+        ticket.tool = name
         accepted = self._accepted(name, arguments)
         if accepted is not None:
             ticket.args = hold(accepted)
@@ -169,12 +177,25 @@ class GuardedExecution(ToolCallingAgent):
             if ticket.above is not None:
                 ticket.outcomes += ticket.above.settle(as_value(result), error)
 
-    def _require_unchanged(self, ticket: Ticket, name: str, arguments: object) -> None:
-        """What was judged is what runs."""
-        accepted = self._accepted(name, arguments)
-        if accepted is None or not self.guard.constraints or same(hold(accepted), ticket.args):
-            return  # what the parent will not accept does not run
+    def _as_judged(self, ticket: Ticket, name: str, arguments: Any) -> Any:
+        """What was judged is what runs: the arguments, if they still are the judged ones.
+
+        Under constraints a tool gets lists and mappings of its own, because a tool that runs beside it, or a thread,
+        can change those that others hold while it reads them.
+        """
+        if not self.guard.constraints:
+            return arguments
+        too_deep = isinstance(ticket.args, Opaque)
+        try:
+            own = owned(arguments)
+            accepted = self._accepted(name, own)
+            if accepted is None or same(hold(accepted), ticket.args):  # what the parent will not accept does not run
+                return own
+        except RecursionError:
+            too_deep = True
         message = f"the arguments of `{name}` have changed since the call was judged\ncall it again"
+        if too_deep:
+            message = f"the arguments of `{name}` are nested too deeply to be judged\ncall it with simpler ones"
         error = RefusedCallError(message, ticket.decision, self.logger)
         self._settle(ticket, error=error)
         raise error

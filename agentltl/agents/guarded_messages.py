@@ -70,7 +70,7 @@ class GuardedMessages(GuardedExecution):
         wave: JudgedWave | None = None
         if ticket.decision is None or ticket.decision.allowed:
             name = call.name
-            call.name = CallName.of(name, ticket)
+            call.name = CallName.of(ticket.tool, ticket)  # as it was judged, whoever changes the call
             arguments = call.arguments
             if ticket.changed is not None:
                 call.arguments = ticket.changed

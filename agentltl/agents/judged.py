@@ -43,7 +43,7 @@ class JudgedWave:
         part.tool_calls = [
             ChatMessageToolCall(
                 function=ChatMessageToolCallFunction(
-                    name=CallName.of(call.name, ticket),
+                    name=CallName.of(ticket.tool, ticket),  # as it was judged, whoever changes the call
                     arguments=call.arguments if ticket.changed is None else ticket.changed,
                 ),
                 id=call.id,

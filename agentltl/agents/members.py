@@ -124,21 +124,32 @@ def guarding(member: object, outers: tuple[Outer, ...]) -> Iterator[None]:
 
 def tools_of(member: object) -> set[str]:
     """The names of all that a managed agent may call, and the agents that it manages; its answer is none of these."""
-    inner: Mapping[str, object] = getattr(member, "managed_agents", {})
-    names = {*getattr(member, "tools", {}), *inner} - {FINAL_ANSWER}
-    return names.union(*map(tools_of, inner.values()))
+    names: set[str] = set()
+    for one in _with_members(member):
+        names |= {*getattr(one, "tools", {}), *getattr(one, "managed_agents", {})}
+    return names - {FINAL_ANSWER}
+
+
+def _with_members(member: object) -> list[object]:
+    """An agent and all that it manages, at any depth, each once: agents may manage one another in a circle."""
+    found, met = [member], {id(member)}
+    for one in found:
+        for inner in getattr(one, "managed_agents", {}).values():
+            if id(inner) not in met:
+                met.add(id(inner))
+                found.append(inner)
+    return found
 
 
 def require_guardable(member: object) -> None:
     """Raises `ConstraintError` for a code agent whose code runs elsewhere, where no guard sees its calls."""
-    if isinstance(member, CodeAgent) and not isinstance(member.python_executor, LocalPythonExecutor):
-        what = type(member.python_executor).__name__
-        raise ConstraintError(
-            f"the managed agent `{member.name}` runs its code with `{what}`, where no guard sees its calls\n"
-            'give it executor_type="local", or make it a ToolCallingAgent'
-        )
-    for inner in getattr(member, "managed_agents", {}).values():
-        require_guardable(inner)
+    for one in _with_members(member):
+        if isinstance(one, CodeAgent) and not isinstance(one.python_executor, LocalPythonExecutor):
+            what = type(one.python_executor).__name__
+            raise ConstraintError(
+                f"the managed agent `{one.name}` runs its code with `{what}`, where no guard sees its calls\n"
+                'give it executor_type="local", or make it a ToolCallingAgent'
+            )
 
 
 def _wrapped(known: Guarding) -> Callable[[], None]:

@@ -6,6 +6,7 @@ only the name arrives as the object that it was.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +17,16 @@ from agentltl.agents.approval import ApprovalRequest
 from agentltl.constraints.value import Json, Opaque, show
 from agentltl.guard.decision import Decision
 
+_TAKING = threading.Lock()
+
 
 @dataclass(slots=True)
 class Ticket:
     """One call: the provider's `id`, the run's `step`, and what the guard has said.
 
-    `decision` is the one before the call, None while smolagents would not accept the call; `args` are the arguments
-    that were judged. `outcomes` is what the guard said when the call had settled. `taken`: it has begun to run.
+    `decision` is the one before the call, None while smolagents would not accept the call; `tool` and `args` are the
+    name and the arguments that were judged. `outcomes` is what the guard said when the call had settled.
+    `taken`: an execution has used it.
     `changed` are the arguments that a person has put in the place of the model's; `pending` is the question to a person
     who has not answered.
     `ends`: if it is `final_answer`, the run would end with it. `above` is what the guards of managers have said.
@@ -38,6 +42,13 @@ class Ticket:
     pending: ApprovalRequest | None = None
     ends: bool = True
     above: Above | None = None
+    tool: object = None
+
+    def take(self) -> bool:
+        """Use the ticket. Of all executions that show it, whatever their threads, one is the first: it gets True."""
+        with _TAKING:
+            taken, self.taken = self.taken, True
+        return not taken
 
     def holds(self, arguments: object) -> bool:
         """Are these the very values that were judged? Those that could change were copied for that, and never are."""

@@ -29,9 +29,11 @@ class Loop:
         try:
             self._loop.run_forever()
         finally:
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())
-            self._loop.close()
+            try:
+                self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+                self._loop.run_until_complete(self._loop.shutdown_default_executor())
+            finally:
+                self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine gives, waited for; when the wait is interrupted, the coroutine is cancelled.
