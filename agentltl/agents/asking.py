@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import cast
@@ -134,6 +134,12 @@ def _awaited(given: Awaitable[object]) -> object:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(wait())
+        return _run(wait())
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
+        return pool.submit(contextvars.copy_context().run, _run, wait()).result()
+
+
+def _run(work: Coroutine[object, object, object]) -> object:
+    """What a coroutine gives, in a loop of its own; the one that the thread may have stays its loop."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(work)

@@ -149,7 +149,8 @@ def test_an_approver_can_be_async(go: Any) -> None:
     async def inside() -> Any:
         return go(person, pay(6))
 
-    seen, paid, _ = asyncio.run(inside())
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:  # the thread keeps the loop that it may have
+        seen, paid, _ = runner.run(inside())
     assert (seen.answer, paid.got) == ("done", [6])
 
 
