@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import wrapt
-from smolagents import CodeAgent, Tool, ToolCallingAgent, agents, models, tool
+from smolagents import CodeAgent, Tool, ToolCallingAgent, agents, tool
 from smolagents.agents import AgentGenerationError
 from smolagents.local_python_executor import LocalPythonExecutor, PythonExecutor
 from smolagents.memory import ActionStep
@@ -31,6 +31,8 @@ from agentltl.constraints.verify import verify_trace
 from agentltl.errors import ConstraintError, ConstraintViolationError
 from agentltl.record.events import Stream
 from agentltl.record.metrics import metrics_of
+from tests.agents.saved import SavedModel, Write, know_saved_model
+from tests.agents.ways import Pay
 
 END = "final_answer('done')"
 FIRST = "precedence(read, write)"
@@ -45,26 +47,6 @@ def rule(text: str, severity: str = "HARD_STOP", **more: Any) -> dict[str, Any]:
 
 
 BLOCK = "PERSISTENT_BLOCK"
-
-
-class Pay(Tool):
-    """Pays, with inputs in another order than its parameters."""
-
-    name = "pay"
-    description = "Pays."
-    inputs = {  # noqa: RUF012
-        "amount": {"type": "any", "description": "How much", "nullable": True},
-        "to": {"type": "any", "description": "Whom"},
-    }
-    output_type = "any"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.got: list[Any] = []
-
-    def forward(self, to: Any, amount: Any = 100) -> Any:
-        self.got.append((to, amount))
-        return f"paid {amount}"
 
 
 @pytest.fixture
@@ -1013,34 +995,12 @@ def test_a_deep_copy_goes_its_own_way(watch: Any, echo: Any) -> None:
     assert seen.agent.guard.violations == ()
 
 
-class SavedModel(ScriptedModel):
-    """A model that can be saved: it always answers alike."""
-
-    def __init__(self, model_id: str = "saved", **_: Any) -> None:
-        super().__init__([code("write('a')"), code(END)], model_id=model_id)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"model_id": self.model_id}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "SavedModel":
-        return cls(**data)
-
-
-class Write(Tool):
-    name = "write"
-    description = "Writes."
-    inputs = {"text": {"type": "string", "description": "What"}}  # noqa: RUF012
-    output_type = "string"
-
-    def forward(self, text: str) -> str:
-        return text
+WRITES = [code("write('a')"), code(END)]
 
 
 @pytest.fixture
 def saved(monkeypatch: Any) -> Any:
-    registry = getattr(models, "MODEL_REGISTRY", None) or vars(models)
-    monkeypatch.setitem(registry, "SavedModel", SavedModel)
+    know_saved_model(monkeypatch)
 
     def saved(**more: Any) -> CodeAgentWithConstraints:
         settings: dict[str, Any] = {
@@ -1051,7 +1011,7 @@ def saved(monkeypatch: Any) -> Any:
             "executor_kwargs": {"max_print_outputs_length": 99},
             "verbosity_level": -1,
         }
-        return CodeAgentWithConstraints([Write()], SavedModel(), **(settings | more))
+        return CodeAgentWithConstraints([Write()], SavedModel(WRITES), **(settings | more))
 
     return saved
 
@@ -1083,7 +1043,7 @@ def test_a_member_keeps_its_constraints(saved: Any, tmp_path: Path) -> None:
         member = saved(name="ours", description="Helps.")
         manager = manager_class(
             [],
-            SavedModel(),
+            SavedModel(WRITES),
             managed_agents=[member],
             verbosity_level=-1,
             executor_kwargs={"max_print_outputs_length": 99},

@@ -6,40 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from smolagents import Tool, ToolCallingAgent, models
+from smolagents import ToolCallingAgent
 
-from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.saved import SETTINGS
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.text import parse
 from agentltl.errors import ConstraintViolationError
+from tests.agents.saved import SavedModel, Write, know_saved_model
 
-
-class SavedModel(ScriptedModel):
-    """A model that can be saved: it always answers alike."""
-
-    def __init__(self, model_id: str = "saved", **_: Any) -> None:
-        super().__init__([("write", {"text": "a"}), ("final_answer", {"answer": 1})], model_id=model_id)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"model_id": self.model_id}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "SavedModel":
-        return cls(**data)
-
-
-class Write(Tool):
-    name = "write"
-    description = "Writes."
-    inputs = {"text": {"type": "string", "description": "What"}}  # noqa: RUF012
-    output_type = "string"
-
-    def forward(self, text: str) -> str:
-        return text
-
-
+WRITES: list[Any] = [("write", {"text": "a"}), ("final_answer", {"answer": 1})]
 GROUPS = {"writes": ["write", "store_*"]}
 CONSTRAINTS = [
     Constraint(
@@ -51,8 +27,7 @@ CONSTRAINTS = [
 
 @pytest.fixture(autouse=True)
 def _known_model(monkeypatch: Any) -> None:
-    registry = getattr(models, "MODEL_REGISTRY", None) or vars(models)  # the oldest smolagents has no registry
-    monkeypatch.setitem(registry, "SavedModel", SavedModel)
+    know_saved_model(monkeypatch)
 
 
 def agent(**more: Any) -> ToolCallingAgentWithConstraints:
@@ -63,7 +38,7 @@ def agent(**more: Any) -> ToolCallingAgentWithConstraints:
         "max_steps": 7,
         "verbosity_level": -1,
     }
-    return ToolCallingAgentWithConstraints([Write()], SavedModel(), **(keywords | more))
+    return ToolCallingAgentWithConstraints([Write()], SavedModel(WRITES), **(keywords | more))
 
 
 def check(loaded: Any) -> None:
@@ -89,7 +64,7 @@ def test_the_dict_is_plain_and_comes_back() -> None:
 
 
 def test_the_dict_has_all_that_the_bases_has() -> None:
-    base = ToolCallingAgent([Write()], SavedModel(), max_steps=7, verbosity_level=-1).to_dict()
+    base = ToolCallingAgent([Write()], SavedModel(WRITES), max_steps=7, verbosity_level=-1).to_dict()
     ours = agent().to_dict()
     added = {*SETTINGS} - {"approve"}
     assert ours.keys() - base.keys() == added
@@ -120,7 +95,7 @@ def test_keywords_override_what_was_saved() -> None:
 def test_each_member_keeps_its_own_constraints(tmp_path: Path) -> None:
     inner = {"name": "inner", "rule": "never(write)"}
     ours = agent(constraints=[inner], constraint_severities=None, name="ours", description="Helps.")
-    plain = ToolCallingAgent([Write()], SavedModel(), name="plain", description="Helps.", verbosity_level=-1)
+    plain = ToolCallingAgent([Write()], SavedModel(WRITES), name="plain", description="Helps.", verbosity_level=-1)
     manager = agent(managed_agents=[ours, plain])
     manager.save(tmp_path)
     for loaded in (
@@ -137,7 +112,7 @@ def test_each_member_keeps_its_own_constraints(tmp_path: Path) -> None:
 
 def test_a_plain_manager_loads_a_guarded_member(tmp_path: Path) -> None:
     manager = ToolCallingAgent(
-        [], SavedModel(), managed_agents=[agent(name="ours", description="Helps.")], verbosity_level=-1
+        [], SavedModel(WRITES), managed_agents=[agent(name="ours", description="Helps.")], verbosity_level=-1
     )
     manager.save(tmp_path)
     for loaded in (ToolCallingAgent.from_dict(manager.to_dict()), ToolCallingAgent.from_folder(tmp_path)):
@@ -145,7 +120,7 @@ def test_a_plain_manager_loads_a_guarded_member(tmp_path: Path) -> None:
 
 
 def test_a_dict_of_the_base_class_loads_without_constraints() -> None:
-    data = ToolCallingAgent([Write()], SavedModel(), verbosity_level=-1).to_dict()
+    data = ToolCallingAgent([Write()], SavedModel(WRITES), verbosity_level=-1).to_dict()
     loaded = ToolCallingAgentWithConstraints.from_dict(data)
     assert loaded.guard.constraints == ()
     assert loaded.run("Do it.") == 1

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from smolagents import Tool, ToolCallingAgent, models
+from smolagents import Tool, ToolCallingAgent
 from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 from smolagents.monitoring import Timing
@@ -28,6 +28,7 @@ from tests.agents import ways
 from tests.agents.conftest import Echo
 from tests.agents.mcp.conftest import nothing_left  # noqa: F401
 from tests.agents.mcp.real import stdio
+from tests.agents.saved import SavedModel, Write, know_saved_model
 from tests.agents.ways import (
     ASK,
     BLOCK,
@@ -323,43 +324,17 @@ def test_a_tool_that_a_tool_adds(severity: str, together: bool) -> None:
     ended(held, severity)
 
 
-class Model(ScriptedModel):
-    """A model that can be saved: it always answers alike."""
-
-    def __init__(self, model_id: str = "saved", code: bool = False, **_: Any) -> None:
-        replies: list[Any] = [("write", {"text": "secret"}), END]
-        super().__init__(ways.written(CODE if code else TOOL_CALLING, replies * 2), model_id=model_id)
-        self.code = code
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"model_id": self.model_id, "code": self.code}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Model":
-        return cls(**data)
-
-
-class Write(Tool):
-    name = "write"
-    description = "Writes."
-    inputs = {"text": {"type": "string", "description": "What"}}  # noqa: RUF012
-    output_type = "string"
-
-    def forward(self, text: str) -> str:
-        return text
-
-
 WRITES = "precedence(read, write)"
 
 
 @pytest.fixture
 def saved(monkeypatch: pytest.MonkeyPatch) -> Any:
     """An agent that can be saved and writes at once. It is asked whether it has written."""
-    registry: Any = getattr(models, "MODEL_REGISTRY", None) or vars(models)
-    monkeypatch.setitem(registry, "Model", Model)
+    know_saved_model(monkeypatch)
 
     def saved(kind: str, *rules: dict[str, Any]) -> Any:
-        return ways.KINDS[kind]([Write()], Model(code=kind == CODE), constraints=list(rules), verbosity_level=-1)
+        model = SavedModel(ways.written(kind, [("write", {"text": "secret"}), END] * 2))
+        return ways.KINDS[kind]([Write()], model, constraints=list(rules), verbosity_level=-1)
 
     return saved
 
