@@ -86,7 +86,7 @@ class Asking:
         assert decision.call is not None
         approval = self.guard.approve(decision, until=answer.until, by=answer.by)
         if not approval.allowed:
-            return approval._replace(call=decision.call, id=decision.id)
+            return approval._replace(call=decision.call, own=decision.own)
         return propose(decision.call.args) or decision
 
     def _answer(self, request: ApprovalRequest) -> Answer:

@@ -27,7 +27,7 @@ from agentltl.constraints.residual import FALSE, TRUE, Parts, Residual
 from agentltl.constraints.scope import Rule, Scope
 from agentltl.constraints.state import State
 from agentltl.constraints.tally import clock
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
 from agentltl.constraints.verdict import AT_END, Truth, Verdict
 from agentltl.errors import TraceError
@@ -64,6 +64,12 @@ class Applied:
             clock=now,
             running=(state.running or seen.running) and not done,
         )
+
+    def stays(self, state: State, call: Call) -> bool:
+        return False
+
+    def clean(self, state: State) -> bool:
+        return not (state.running or self.false(state) or self.dead(state))
 
     def running(self, state: State) -> bool:
         return state.running

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from agentltl.constraints import judgement as j
 from agentltl.constraints.automaton import Node
-from agentltl.constraints.compare import Flag, Literal_, simply
 from agentltl.constraints.engine import Engine
 from agentltl.constraints.facts import Predicate, Said, SameStep, Seen, Words
 from agentltl.constraints.for_each import ForEach
@@ -23,9 +22,9 @@ from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.panel import Rules
 from agentltl.constraints.proposition import Called
-from agentltl.constraints.together import MOST, Table
+from agentltl.constraints.together import MOST, VALUES, Table
 from agentltl.constraints.trace import ABSENT, NEVER, Call, Outcome, Position
-from agentltl.constraints.values import Kept, Named, movable
+from agentltl.constraints.values import Named, Values, movable
 
 Places = tuple[int, ...]
 """The places of rules among those that are walked."""
@@ -35,8 +34,6 @@ Event = tuple[Any, ...]
 Of an outcome `error` and `settled` are asked; None is a call that never settled. Arguments that are no dict, and values
 in them that are no text, are looked at in the position.
 """
-VALUES = 512
-"""How many values of an argument are remembered for each tool."""
 WAYS = (NEVER, Outcome(error="error"), Outcome())
 """An outcome for each way to settle."""
 Look = Callable[[int], Position]
@@ -124,7 +121,7 @@ class Course:
             place: monitor for place, monitor in first.items() if not monitor.never and not movable(engines[place])
         }
         self.values = {
-            place: Kept(cast(ForEach, engines[place]))
+            place: cast(ForEach, engines[place])
             for place in first
             if place not in self.never and place not in self.monitors
         }
@@ -137,7 +134,7 @@ class Course:
         self._first = self.together.first.nodes
         self.always = frozenset(place for place in self.monitors if _may_fail(engines[place].rule.formula))
         moving = [place for place, monitor in self.monitors.items() if place in self.always or not monitor.idle]
-        moving += [place for place, kept in self.values.items() if kept.start.restless]
+        moving += [place for place, one in self.values.items() if Values(one).restless]
         self.restless = frozenset(moving)
 
     @property
@@ -197,13 +194,13 @@ class Course:
             )
             place, how = named[0] if len(named) == 1 else (0, None)
             flags = any(_outcomes(engine, tool) for engine in self.rules.engines)
-            found = Turn(table, flags, self._keys(table, bool(named)), _argument(table), named, how, place)
+            found = Turn(table, flags, self._keys(table, bool(named)), table.argument, named, how, place)
             self.turns[tool] = found
         return found
 
     def _named(self, place: int, tool: str) -> Named | None:
         values = self.values.get(place)
-        argument = None if values is None else values.engine.reading.argument(tool)
+        argument = None if values is None else values.reading.argument(tool)
         return None if argument is None else Named(argument)
 
     @staticmethod
@@ -254,20 +251,6 @@ class Course:
                 ways.clear()
             ways[key] = found if places else found[1]
         return found
-
-
-def _argument(table: Table) -> str | None:
-    """The one argument that all conditions of a table ask for, compared with literals; None if there is more to it."""
-    asked = set()
-    for atom in table.open:
-        if not all(isinstance(condition, Flag) for condition in atom.outcome):
-            return None
-        for condition in atom.args:
-            simple = simply(condition)
-            if simple is None or not isinstance(simple[2], Literal_):
-                return None
-            asked.add(simple[0])
-    return asked.pop() if len(asked) == 1 else None
 
 
 def _outcomes(engine: Engine, tool: str) -> bool:

@@ -14,7 +14,7 @@ from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.prefix import prefix
 from agentltl.constraints.proposition import Atom
 from agentltl.constraints.scope import Rule
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
 from agentltl.constraints.verdict import Verdict
 from agentltl.constraints.whole import Whole
@@ -32,6 +32,12 @@ class Engine(Protocol):
 
     def step(self, state: Any, position: Position, forgive: bool = False) -> Any:
         """The state after one more event; with `forgive` after one whose breach is forgiven."""
+
+    def stays(self, state: Any, call: Call) -> bool:
+        """Whether the call alone, just started, is known to leave the state as it is."""
+
+    def clean(self, state: Any) -> bool:
+        """Whether the state rests on no running call, and is neither violated nor dead."""
 
     def running(self, state: Any) -> bool:
         """Whether the state rests on a call that still runs."""

@@ -5,22 +5,23 @@ Its state is a partition of all values by the states of the body.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from agentltl.constraints import judgement as j
-from agentltl.constraints.automaton import Letter
+from agentltl.constraints.automaton import Node
 from agentltl.constraints.body import Body, Config, node_of
 from agentltl.constraints.letters import alike, literals
 from agentltl.constraints.limits import Limits, too_many
+from agentltl.constraints.mixes import Mix, Mixes
 from agentltl.constraints.partition import Partition, Value
 from agentltl.constraints.prefix import Prefix, RowReading
 from agentltl.constraints.proposition import Atom
 from agentltl.constraints.reach import Reach
 from agentltl.constraints.residual import FALSE, TRUE
 from agentltl.constraints.scope import Rule
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json, key
 from agentltl.constraints.verdict import Truth, Verdict
 
@@ -37,6 +38,7 @@ class ForEach:
     _literals: dict[Hashable, Value]
     _alike: bool
     _reaches: dict[Hashable, Reach] = field(default_factory=dict)
+    mixes: Mixes | None = None
 
     @classmethod
     def of(cls, rule: Rule, found: Prefix, limits: Limits) -> ForEach:
@@ -46,7 +48,10 @@ class ForEach:
         own: dict[Hashable, Value] = {}  # with several variables, no literal is in a row
         if len(found.variables) == 1:
             own = {name: (value,) for name, value in literals(atoms).items()}
-        return cls(rule, found, body, RowReading(found, body.reading), Partition(body.first), own, same)
+        made = cls(rule, found, body, RowReading(found, body.reading), Partition(body.first), own, same)
+        if type(body.first) is Node and not body.timed:
+            made.mixes = Mixes(body, made._lost)
+        return made
 
     def __reduce__(self) -> tuple[object, ...]:
         from agentltl.constraints.engine import engine
@@ -70,14 +75,44 @@ class ForEach:
         if body.timed:
             body.on_time(state.other, position)
         letter, rows = self.reading.read(position)
-        if not body.automaton.gauges and _stays(state, letter, rows):
-            return state
+        if self.mixes is not None and not forgive and (state.mix or self._mix(state)).stays(letter):
+            if not rows:
+                return state
+            if len(rows) == 1:
+                ((own, value, here),) = rows
+                node: Any = state.of(own)
+                new = node.ways.get(here) or body.automaton.after(node, here)
+                return state if new is node else self._few(state.put(own, value, new))
         step = body.step
         named = [(own, value, step(state.of(own), here, position, forgive)) for own, value, here in rows]
         after = state.moved(lambda config: step(config, letter, position, forgive), named)
-        if after is not state and len(after.homes) > body.automaton.limits.values:
-            raise too_many(len(after.homes), self.rule.formula)
-        return after
+        return state if after is state else self._few(after)
+
+    def stays(self, state: Partition, call: Call) -> bool:
+        mix = state.mix
+        if mix is None or (said := self.reading.started(call)) is None or said[1] not in mix.quiet:
+            return False
+        node: Any = state.of(said[0])
+        return node.ways.get(said[2]) is node
+
+    def _few(self, state: Partition) -> Partition:
+        """The state, if it has no more open values than there may be; what is known of it is kept with it."""
+        if len(state.homes) > self.body.automaton.limits.values:
+            raise too_many(len(state.homes), self.rule.formula)
+        return state if state.mix is not None or self.mixes is None else state._replace(mix=self._mix(state))
+
+    def _mix(self, state: Partition) -> Mix:
+        assert self.mixes is not None
+        return self.mixes.of(cast("Iterator[Node]", state.configs()))
+
+    def _lost(self, node: Node) -> bool:
+        """Whether some value in this state is lost, whatever follows."""
+        return any(self.hopeless(node, value) for value in (None, *self._literals.values()))
+
+    def clean(self, state: Partition) -> bool:
+        if state.mix is not None and state.mix.clean:
+            return True
+        return not (self.running(state) or self.false(state) or self.dead(state))
 
     def running(self, state: Partition) -> bool:
         return any(map(self.body.running, state.configs()))
@@ -160,27 +195,11 @@ class ForEach:
         return tuple(value for part in state.parts.values() for row in part.values.values() for value in row)
 
     def idle(self, state: Partition) -> bool:
-        return all(map(self.body.idle, state.configs()))
+        return all(map(self.body.idle, state.configs())) if state.mix is None else state.mix.idle
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
         return self.body.automaton.atoms
-
-
-def _stays(state: Partition, letter: Letter, rows: Sequence[tuple[Hashable, Value, Letter]]) -> bool:
-    """Whether an event is known to leave every state as it is."""
-    other: Any = state.other
-    if other.ways.get(letter) is not other:
-        return False
-    for part in state.parts.values():
-        config: Any = part.config
-        if config.ways.get(letter) is not config:
-            return False
-    for own, _, here in rows:
-        config = state.of(own)
-        if config.ways.get(here) is not config:
-            return False
-    return True
 
 
 def _true(config: Config) -> bool:

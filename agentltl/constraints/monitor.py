@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentltl.constraints.engine import Engine, engine
 from agentltl.constraints.formula import Formula
@@ -19,6 +19,8 @@ from agentltl.constraints.scope import Rule, rule
 from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
 from agentltl.constraints.verdict import Truth, Verdict
+
+_new = tuple.__new__
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,7 @@ class Event:
     forgiven: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Monitor:
+class Monitor(NamedTuple):
     """The state of one rule.
 
     `open` are the events that may have to be applied again; `broken` is the place of the breach among them, and those
@@ -87,7 +88,7 @@ class Monitor:
     @property
     def idle(self) -> bool:
         """Whether a call that the rule does not mention leaves it as it is."""
-        return self.never or (not self.open and self.engine.idle(self.state))
+        return self.never or not (self.open or not self.engine.idle(self.state))
 
     def step(self, position: Position) -> Monitor:
         """With one more event. One that is none for this rule (`final_answer`, unless it is named) changes nothing."""
@@ -103,11 +104,11 @@ class Monitor:
         after = engine.step(state, position)
         if after is state:
             return self
+        if engine.clean(after):
+            return _new(Monitor, (engine, after, (), None, False))
         if engine.running(after):
             return Monitor(engine, after, (Event(state, position),), 0 if engine.false(after) else None)
-        if engine.false(after) or engine.dead(after):
-            return Monitor(engine, after, (Event(state, position),), 0)
-        return Monitor(engine, after)
+        return Monitor(engine, after, (Event(state, position),), 0)
 
     def settle(self, position: Position) -> Monitor:
         """With the outcome of an event that ran: `position` is that event again, its call settled."""
@@ -115,7 +116,7 @@ class Monitor:
             if event.position.index >= position.index:
                 events = (*self.open[:place], *(_learnt(e, position) for e in self.open[place:]))
                 if self.broken is not None and place > self.broken:
-                    return replace(self, open=events)
+                    return self._replace(open=events)
                 return self._apply(place, events)
         return self
 

@@ -97,18 +97,19 @@ class Panel(NamedTuple):
         rules, joint, open_, alone, restless = self
         if joint is None or open_ or restless:
             return None
-        table, named = rules.entries.get(call.tool) or rules.entry(call.tool)
-        if named:
-            return None
-        after = joint.ways.get(table.settled[0] if table.settled is not None else table.key(call))
-        if after is joint:
-            return self
-        return _new(Panel, (rules, after, (), alone, restless)) if after is not None and after.clean else None
-
-    @property
-    def waits(self) -> bool:
-        """Whether some rule may rest on a call that still runs."""
-        return bool(self.open or self.restless or self.joint is None)
+        after = joint.at_once.get(call.tool)
+        if after is None:
+            table, named = rules.entries.get(call.tool) or rules.entry(call.tool)
+            after = joint.ways.get(table.settled[0] if table.settled is not None else table.key(call))
+            if after is None or not after.clean:
+                return None
+            for place in named:
+                engine, state, events, _, _ = alone[place]
+                if events or not engine.stays(state, call):
+                    return None
+            if table.settled is not None and not named and len(joint.at_once) < MOST:
+                joint.at_once[call.tool] = after
+        return self if after is joint else _new(Panel, (rules, after, (), alone, restless))
 
     def step(self, position: Position) -> Moved:
         """With one more event."""
@@ -128,15 +129,14 @@ class Panel(NamedTuple):
             open_ = (*open_, (joint, position))
         elif open_:
             open_ = ()
+        broken: tuple[int, ...] = ()
+        failed = NONE
         if restless or named:
-            alone, broken, failed = self._moved(position, restless.union(named) if restless else named, False)
-            if alone is not self.alone:
-                return Panel(rules, after, open_, alone, _restless(alone)), broken, failed
-            if broken or failed:
-                return Panel(rules, after, open_, alone, restless), broken, failed
-        if after is joint and open_ is self.open:
-            return self, (), NONE
-        return Panel(rules, after, open_, alone, restless), (), NONE
+            places = restless.union(named) if restless else named
+            alone, restless, broken, failed = self._moved(position, places, False)
+        if after is joint and alone is self.alone and open_ is self.open:
+            return self, broken, failed
+        return _new(Panel, (rules, after, open_, alone, restless)), broken, failed
 
     def settle(self, position: Position) -> Moved:
         """With what came of an event: `position` is that event again, its call settled."""
@@ -156,14 +156,14 @@ class Panel(NamedTuple):
             open_ = tuple(again)
         if not waiting:
             return (self._replace(joint=joint, open=open_) if self.open else self), (), NONE
-        alone, broken, failed = self._moved(position, waiting, True)
-        restless = self.restless if alone is self.alone else _restless(alone)
+        alone, restless, broken, failed = self._moved(position, waiting, True)
         return Panel(self.rules, joint, open_, alone, restless), broken, failed
 
     def _moved(
         self, position: Position, places: Iterable[int], settles: bool
-    ) -> tuple[Map[int, Monitor], tuple[int, ...], Mapping[int, Exception]]:
-        alone = self.alone
+    ) -> tuple[Map[int, Monitor], frozenset[int], tuple[int, ...], Mapping[int, Exception]]:
+        """The monitors after an event that these rules look at, and which of them any event may move then."""
+        alone, restless = self.alone, self.restless
         broken: list[int] = []
         failed: dict[int, Exception] = {}
         for place in places:
@@ -179,7 +179,9 @@ class Panel(NamedTuple):
                 continue
             if monitor is not before:
                 alone = alone.set(place, monitor)
-        return alone, tuple(broken), failed or NONE
+                if monitor.idle is (place in restless):
+                    restless = restless.symmetric_difference((place,))
+        return alone, restless, tuple(broken), failed or NONE
 
     def _all(self) -> Map[int, Monitor]:
         """Every rule with a monitor of its own."""
@@ -191,7 +193,7 @@ class Panel(NamedTuple):
     def _apart(self, position: Position, settles: bool, alone: Map[int, Monitor]) -> Moved:
         """One event, with every rule on its own; they go together again once none of them waits for an outcome."""
         apart = self._replace(joint=None, open=(), alone=alone)
-        alone, broken, failed = apart._moved(position, range(len(self.rules.engines)), settles)
+        alone, _, broken, failed = apart._moved(position, range(len(self.rules.engines)), settles)
         joined = self.rules.joined
         if any(alone[i].open for i in joined):
             return apart._replace(alone=alone, restless=frozenset(alone)), broken, failed

@@ -8,38 +8,58 @@ persistent: a partition is never changed, and two of them share what they have i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, Self, cast
 
 from immutables import Map
 
 from agentltl.constraints.body import Config
+from agentltl.constraints.mixes import Mix
 from agentltl.constraints.value import Json
 
 Value = tuple[Json, ...]
 """One value for each variable of a prefix of quantifiers."""
 
 
+NOWHERE: Map[Hashable, int] = Map()
+NONE: Mapping[int, Part] = {}
+_new = tuple.__new__
 Named = tuple[Hashable, Value, Config]
 """A value that an event names, under its key, and the state that it is in after the event."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The values, each under its key, that are in one state."""
 
     config: Config
     values: Map[Hashable, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """`other` is the state of all values that no part holds; `homes` says in which part a value is."""
-
+class _Partition(NamedTuple):
     other: Config
-    parts: Mapping[int, Part] = field(default_factory=dict)
-    homes: Map[Hashable, int] = field(default_factory=Map)
-    made: int = 0
+    parts: Mapping[int, Part]
+    homes: Map[Hashable, int]
+    made: int
+    mix: Mix | None
+
+
+class Partition(_Partition):
+    """`other` is the state of all values that no part holds; `homes` says in which part a value is, and `made` is how
+    many parts there have been. `mix` is what is known of its states, where that is kept."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        other: Config,
+        parts: Mapping[int, Part] = NONE,
+        homes: Map[Hashable, int] = NOWHERE,
+        made: int = 0,
+        mix: Mix | None = None,
+    ) -> Self:
+        return _new(cls, (other, parts, homes, made, mix))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Partition, (self.other, self.parts, self.homes, self.made)
 
     def of(self, key: Hashable) -> Config:
         """The state of a value."""
@@ -51,10 +71,6 @@ class Partition:
         yield self.other
         for part in self.parts.values():
             yield part.config
-
-    def __len__(self) -> int:
-        """How many values are open: in another state than all others."""
-        return len(self.homes)
 
     def moved(self, move: Callable[[Config], Config], named: Sequence[Named]) -> Partition:
         """After an event: every state moves, but that of the values which the event names; those have their new one."""
@@ -70,6 +86,17 @@ class Partition:
         if not moved and all(self.of(own) is config for own, _, config in named):
             return self
         return _settled(other, parts, self.homes, self.made, named, moved)
+
+    def put(self, key: Hashable, value: Value, config: Config) -> Partition:
+        """With one value in a new state; the others stay where they are."""
+        other, parts, homes, made, mix = self
+        if key not in homes:
+            for number, part in parts.items():
+                if part.config is config:
+                    into = _new(Part, (config, part.values.set(key, value)))
+                    return _new(Partition, (other, {**parts, number: into}, homes.set(key, number), made, mix))
+        after = _settled(other, dict(parts), homes, made, ((key, value, config),), False)
+        return after if after.parts.keys() != parts.keys() else after._replace(mix=mix)
 
 
 def _settled(
@@ -96,12 +123,13 @@ def _settled(
             if home is not None:
                 homes = homes.delete(key)
             continue
-        number = next((n for n, part in parts.items() if part.config == config), None)
-        if number is None:
+        for number, part in parts.items():
+            if part.config == config:
+                parts[number] = Part(config, part.values.set(key, value))
+                break
+        else:
             number, made = made, made + 1
             parts[number] = Part(config, cast("Map[Hashable, Value]", Map({key: value})))
-        else:
-            parts[number] = Part(config, parts[number].values.set(key, value))
         homes = homes.set(key, number)
     if moved:
         homes = _joined(other, parts, homes)

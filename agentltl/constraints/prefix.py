@@ -20,7 +20,7 @@ from agentltl.constraints.proposition import Atom, Called
 from agentltl.constraints.reading import Reading
 from agentltl.constraints.scope import Rule, Scope
 from agentltl.constraints.trace import ABSENT, Call, Position
-from agentltl.constraints.value import Json, key
+from agentltl.constraints.value import FrozenDict, Json, key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,13 +45,21 @@ class Plan:
     """How the rows that a tool's calls name are found.
 
     `atoms` are the propositions that could name one. Where nothing else is asked of a call but how it settled, `places`
-    says where each variable gets its value; then `letters` has, for each
-    way to settle, the letter of all other rows and that of the row.
+    says where each variable gets its value, and `argument` is the one argument that says it all; then `letters` has,
+    for each way to settle, the letter of all other rows and that of the row.
     """
 
     atoms: tuple[Called, ...]
     places: tuple[Path, ...] | None
+    argument: str | None
     letters: dict[int, tuple[Letter, Letter]] = field(default_factory=dict)
+
+    def value(self, call: Call) -> str | None:
+        """The text that a call names by its one argument; None where it is not that simple."""
+        if self.argument is None or type(args := call.args) is not FrozenDict:
+            return None
+        value = args.get(self.argument)
+        return value if type(value) is str else None
 
     def row(self, call: Call) -> Row | None:
         """The values that a call gives the variables; None if one is missing."""
@@ -78,8 +86,12 @@ class RowReading:
         """The letter of all other values; for each row that is named its key, the values and their letter."""
         call = position.call
         plan = self._plans.get(call.tool) or self._plan(call.tool)
-        row = None if plan.places is None else plan.row(call)
-        own = None if row is None else row_key(row)
+        if (value := plan.value(call)) is not None:
+            row: Row | None = (value,)
+            own: Hashable | None = value
+        else:
+            row = None if plan.places is None else plan.row(call)
+            own = None if row is None else row_key(row)
         if row is None or own is None:
             return self._general(position, plan)
         way = 0 if call.outcome is None else call.outcome.way
@@ -93,11 +105,15 @@ class RowReading:
     def argument(self, tool: str) -> str | None:
         """The one argument of a tool's calls that names the value, where nothing else is asked of them but how they
         settled."""
-        places = (self._plans.get(tool) or self._plan(tool)).places
-        if places is None or len(places) != 1 or not places[0].steps:
+        return (self._plans.get(tool) or self._plan(tool)).argument
+
+    def started(self, call: Call) -> tuple[str, Letter, Letter] | None:
+        """What a call that has just started says, if it names one text and that alone: the text, the letter of all
+        other values and its own. None where that is not so, or not known yet."""
+        plan = self._plans.get(call.tool)
+        if plan is None or (letters := plan.letters.get(0)) is None or (value := plan.value(call)) is None:
             return None
-        (step,) = places[0].steps
-        return step.name if isinstance(step, Key) else None
+        return value, *letters
 
     def _general(self, position: Position, plan: Plan) -> tuple[Letter, list[tuple[Hashable, Row, Letter]]]:
         variables = self.prefix.variables
@@ -119,7 +135,8 @@ class RowReading:
         places = {self._places(atom) for atom in waiting}
         if len(self._plans) >= MOST:
             self._plans.clear()
-        plan = self._plans[tool] = Plan(atoms, places.pop() if len(places) == 1 else None)
+        place = places.pop() if len(places) == 1 else None
+        plan = self._plans[tool] = Plan(atoms, place, None if place is None else _argument(place))
         return plan
 
     def _places(self, atom: Atom) -> tuple[Path, ...] | None:
@@ -137,6 +154,13 @@ class RowReading:
         if found.keys() != set(self.prefix.variables):
             return None
         return tuple(found[name] for name in self.prefix.variables)
+
+
+def _argument(places: tuple[Path, ...]) -> str | None:
+    if len(places) != 1 or not places[0].steps:
+        return None
+    (step,) = places[0].steps
+    return step.name if isinstance(step, Key) else None
 
 
 def _near(path: Path) -> bool:

@@ -6,18 +6,23 @@ with the ways out of it; when there are too many, all are forgotten and found an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 
 from agentltl.constraints.automaton import Node
-from agentltl.constraints.compare import Flag
+from agentltl.constraints.compare import Flag, Literal_, simply
 from agentltl.constraints.engine import Engine
 from agentltl.constraints.path import Env
 from agentltl.constraints.proposition import Called
-from agentltl.constraints.trace import Call, Position
+from agentltl.constraints.trace import ABSENT, Call, Position
+from agentltl.constraints.value import FrozenDict, Json
 from agentltl.constraints.whole import Whole
 
+VALUES = 512
+"""How many values of an argument are remembered for each tool."""
+LONGEST = 256
+"""How long a text may be that is remembered, in characters."""
 MOST = 4096
 """How many joint states, and how many tables of tools, are remembered."""
 
@@ -25,28 +30,52 @@ MOST = 4096
 @dataclass(slots=True, eq=False)
 class Joint:
     """A state of each rule. `running`: one of them rests on a call that still runs; `lost` are the places of those that
-    are violated, whatever follows; `clean`: nothing of both."""
+    are violated, whatever follows; `clean`: nothing of both. `at_once` has the ways, under the tool, of calls that have
+    just started and of which no other rule asks anything."""
 
     nodes: tuple[Node, ...]
     running: bool
     lost: tuple[int, ...]
     clean: bool
     ways: dict[Hashable, Joint] = field(default_factory=dict)
+    at_once: dict[str, Joint] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class Table:
     """How calls of one tool are told apart: by how they settled (`settled` has a key for each way) where that is all
-    there is to it, else by the judgements of `open`."""
+    there is to it, else by the judgements of `open`.
+
+    `argument` is the one that these ask for, compared with literals, where it is one and how they settled is all they
+    ask besides; `known` then has, under its value, the keys for each way to settle.
+    """
 
     tool: str
     settled: tuple[Hashable, Hashable, Hashable, Hashable] | None
     open: tuple[Called, ...]
+    argument: str | None = None
+    known: dict[Json, list[Hashable]] = field(default_factory=dict)
 
     def key(self, call: Call) -> Hashable:
         """Equal for calls that are alike to every rule."""
+        way = 0 if call.outcome is None else call.outcome.way
         if self.settled is not None:
-            return self.settled[0 if call.outcome is None else call.outcome.way]
+            return self.settled[way]
+        if self.argument is None or type(args := call.args) is not FrozenDict:
+            return self._judged(call)
+        value = args.get(self.argument, ABSENT)
+        if not (value is ABSENT or (type(value) is str and len(value) <= LONGEST)):
+            return self._judged(call)
+        keys = self.known.get(value)
+        if keys is None:
+            if len(self.known) >= VALUES:
+                self.known.clear()
+            keys = self.known[value] = [None] * 4
+        if keys[way] is None:
+            keys[way] = self._judged(call)
+        return keys[way]
+
+    def _judged(self, call: Call) -> Hashable:
         return (self.tool, *[atom.judge_call(call, NOTHING) for atom in self.open])
 
 
@@ -95,6 +124,7 @@ class Together:
         if all(node.number is not None for node in nodes):
             if len(joint.ways) >= MOST:
                 joint.ways.clear()
+                joint.at_once.clear()
             joint.ways[key] = after
         return after
 
@@ -118,7 +148,21 @@ class Together:
             return Table(tool, (tool,) * 4, ())
         if all(not atom.args and all(isinstance(c, Flag) for c in atom.outcome) for atom in asked):
             return Table(tool, (tool, (tool, "never"), (tool, "failed"), (tool, "ok")), ())
-        return Table(tool, None, tuple(asked))
+        return Table(tool, None, tuple(asked), _argument(asked))
+
+
+def _argument(atoms: Iterable[Called]) -> str | None:
+    """The one argument that all conditions ask for, compared with literals; None if there is more to it."""
+    asked = set()
+    for atom in atoms:
+        if not all(isinstance(condition, Flag) for condition in atom.outcome):
+            return None
+        for condition in atom.args:
+            simple = simply(condition)
+            if simple is None or not isinstance(simple[2], Literal_):
+                return None
+            asked.add(simple[0])
+    return asked.pop() if len(asked) == 1 else None
 
 
 def joins(engine: Engine) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from agentltl.constraints.value import FrozenDict, Json, as_text, freeze, hold, read_text
+from agentltl.constraints.value import STARTS, FrozenDict, Json, as_text, freeze, hold, read_text
 
 
 class _Absent:
@@ -72,7 +72,8 @@ class Outcome(_Outcome):
         """From a raw result: a text is parsed if it is JSON, any other value is itself and its `str` the text."""
         if isinstance(result, str):
             said = result if type(result) is str else str(result)
-            return _new(cls, (said, read_text(said, ABSENT), error or None, status, end, True))
+            value = read_text(said, ABSENT) if said[:1] in STARTS else ABSENT
+            return _new(cls, (said, value, error or None, status, end, True))
         text = None if result is None else as_text(result)
         return cls(text, hold(result) if result is not None else ABSENT, error or None, status, end)
 

@@ -184,9 +184,9 @@ def as_number(value: Json) -> int | float | None:
 
 
 _MISSING = object()
-_STARTS = frozenset('{[("-0123456789tfnNITF')
+STARTS = frozenset('{[("-0123456789tfnNITF')
 """How a text begins that is JSON (`NaN` and `Infinity` too), or a Python container or constant, or white space."""
-_STARTS |= {chr(code) for code in range(0x3001) if chr(code).isspace()}
+STARTS |= {chr(code) for code in range(0x3001) if chr(code).isspace()}
 
 
 def read_text(text: str, default: Json = _MISSING) -> Json:
@@ -194,7 +194,7 @@ def read_text(text: str, default: Json = _MISSING) -> Json:
 
     Without a default a text that is neither raises `ValueError`.
     """
-    if default is not _MISSING and text[:1] not in _STARTS:
+    if default is not _MISSING and text[:1] not in STARTS:
         return default
     stripped = text.strip()
     try:

@@ -6,7 +6,7 @@ hands over to a monitor.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Literal, cast
 
 from immutables import Map
@@ -15,14 +15,13 @@ from agentltl.constraints import judgement as j
 from agentltl.constraints.automaton import Letter, Node
 from agentltl.constraints.engine import Engine
 from agentltl.constraints.for_each import ForEach
+from agentltl.constraints.mixes import Mix, Mixes
 from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.partition import Part, Partition, Value
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.trace import Position
 from agentltl.constraints.value import Json
 
-MOST = 4096
-"""How many mixes of states are remembered."""
 FEW = 8
 """Up to how many open values are moved one by one."""
 
@@ -48,50 +47,19 @@ class Named:
         self.letters: list[tuple[Letter, Letter] | None] = [None, None, None, None]
 
 
-class Mix:
-    """States that values are in together. `quiet` are the letters that move none of them, `restless` says that events
-    which name no value may move one."""
-
-    __slots__ = ("quiet", "restless")
-
-    def __init__(self, restless: bool) -> None:
-        self.quiet: set[Letter] = set()
-        self.restless = restless
-
-
-class Kept:
-    """What is kept of one rule for all runs: states that are `safe`, known not to be lost, and mixes of states."""
-
-    def __init__(self, engine: ForEach) -> None:
-        self.engine = engine
-        self.safe: set[Node | None] = set()
-        self.first = cast(Node, engine.first.other)
-        self._mixes: dict[object, Mix] = {}
-        self.start = self.mix(self.first, ())
-
-    def mix(self, other: Node, present: Iterable[Node]) -> Mix:
-        """The mix of these states."""
-        names = other, frozenset(present)
-        found = self._mixes.get(names)
-        if found is None:
-            idle = self.engine.body.idle
-            if len(self._mixes) >= MOST:
-                self._mixes.clear()
-            found = self._mixes[names] = Mix(not all(map(idle, (other, *names[1]))))
-        return found
-
-
 class Values:
     """The state of one rule. `other` is that of every value that is not in `homes`; `rows` has the values of these
-    whose key is no text. `present` says how many are in each state; `quiet` and `restless` are those of the mix.
+    whose key is no text. `present` says how many are in each state; `mix` is what is known of these states, and `quiet`
+    that of it.
     """
 
-    __slots__ = ("engine", "homes", "kept", "most", "other", "present", "quiet", "restless", "rows", "safe")
+    __slots__ = ("engine", "homes", "mix", "mixes", "most", "other", "present", "quiet", "rows", "safe")
 
-    def __init__(self, kept: Kept) -> None:
-        self.kept, self.engine, self.safe, self.other = kept, kept.engine, kept.safe, kept.first
-        self.most = self.engine.body.automaton.limits.values
-        self.quiet, self.restless = kept.start.quiet, kept.start.restless
+    def __init__(self, engine: ForEach) -> None:
+        self.engine, self.mixes = engine, cast(Mixes, engine.mixes)
+        self.safe, self.other = self.mixes.known, cast(Node, engine.first.other)
+        self.most = engine.body.automaton.limits.values
+        self._mixed(self.mixes.of((self.other,)))
         self.homes: dict[Hashable, Node] = {}
         self.rows: dict[Hashable, Value] = {}
         self.present: dict[Node, int] = {}
@@ -110,7 +78,7 @@ class Values:
         if other in self.quiet:
             if new is node:
                 return STILL
-            if new in self.safe and node is self.other and len(self.homes) < self.most:
+            if self.safe.get(new) and node is self.other and len(self.homes) < self.most:
                 count = self.present.get(new, 0)  # type: ignore[arg-type]
                 self.present[new] = count + 1  # type: ignore[index]
                 self.homes[value] = new  # type: ignore[assignment]
@@ -135,11 +103,8 @@ class Values:
     def move(self, letter: Letter, rows: Sequence[Row]) -> Done:
         """Moved by an event: every value in `rows` by its own letter, all others by `letter`."""
         after = self.engine.body.automaton.after
-        quiet = self.quiet
-        if letter not in quiet:
-            if not all(after(node, letter) is node for node in (self.other, *self.present)):
-                return self._all(letter, rows)
-            quiet.add(letter)
+        if letter not in self.quiet and not self.mix.stays(letter):
+            return self._all(letter, rows)
         homes, other = self.homes, self.other
         moved: list[tuple[Hashable, Value, Node, Node]] = []
         for own, row, here in rows:
@@ -203,22 +168,26 @@ class Values:
             self._changed()
 
     def _changed(self) -> None:
-        mix = self.kept.mix(self.other, self.present)
-        self.quiet, self.restless = mix.quiet, mix.restless
+        self._mixed(self.mixes.of((self.other, *self.present)))
+
+    def _mixed(self, mix: Mix) -> None:
+        self.mix, self.quiet = mix, mix.quiet
 
     def _lost(self, row: Value | None, node: Node) -> bool:
         """Whether a value in this state is lost, whatever follows; so is one whose state is not remembered."""
-        if node in self.safe:
+        if self.mixes.safe(node) or node.end == j.T:
             return False
         if node.number is None or node.false:
             return True
-        if node.end == j.T:
-            self.safe.add(node)
-            return False
         return self.engine.hopeless(node, row)
 
     def _row(self, own: Hashable) -> Value:
         return (own,) if type(own) is str else self.rows[own]
+
+    @property
+    def restless(self) -> bool:
+        """Whether events which name no value may move one."""
+        return not self.mix.idle
 
     @property
     def owes(self) -> bool:
@@ -238,6 +207,6 @@ class Values:
 
 def movable(engine: Engine) -> bool:
     """Whether the values of a rule can be moved in place."""
-    if not isinstance(engine, ForEach) or engine.prefix.kind != "forall" or engine.body.timed:
+    if not isinstance(engine, ForEach) or engine.prefix.kind != "forall":
         return False
-    return isinstance(engine.first.other, Node) and all(isinstance(atom, Called) for atom in engine.atoms)
+    return engine.mixes is not None and all(isinstance(atom, Called) for atom in engine.atoms)

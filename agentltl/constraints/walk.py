@@ -28,8 +28,8 @@ class Walk:
         self.course = course
         self.state: State = course.first
         self.alone: dict[int, Monitor | Values] = dict(course.monitors)
-        for place, kept in course.values.items():
-            self.alone[place] = Values(kept)
+        for place, engine in course.values.items():
+            self.alone[place] = Values(engine)
         self.restless = course.restless
 
     def breaches(self, events: Iterable[Event], look: Look, at: int = 6) -> Iterator[tuple[int, Places]]:

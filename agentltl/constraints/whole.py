@@ -12,7 +12,7 @@ from agentltl.constraints.limits import Limits
 from agentltl.constraints.proposition import Atom
 from agentltl.constraints.reach import Reach
 from agentltl.constraints.scope import Rule
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
 from agentltl.constraints.verdict import Verdict
 
@@ -41,6 +41,20 @@ class Whole:
         if body.timed:
             body.on_time(state, position)
         return body.step(state, body.reading.letter(position), position, forgive)
+
+    def stays(self, state: Config, call: Call) -> bool:
+        return False
+
+    def clean(self, state: Config) -> bool:
+        if type(state) is not Node:
+            return self._clean(state)
+        known = state.known.get("clean")
+        if known is None:
+            known = state.known["clean"] = self._clean(state)
+        return cast(bool, known)
+
+    def _clean(self, state: Config) -> bool:
+        return not (self.running(state) or self.false(state) or self.dead(state))
 
     def running(self, state: Config) -> bool:
         return self.body.running(state)

@@ -35,10 +35,11 @@ class Answers(Questions):
     def _settled(self, decision: Decision, index: int, call: Call) -> Decision:
         """What the outcome of a call breaks. It has run, so nothing can be refused; a stop acts all the same."""
         state = self._state
-        state.events.append(("settle", index))
+        state.events.append(index)
         state.calls[index] = call
         broken: tuple[Violation, ...] = ()
-        if state.panel.waits:
+        panel = state.panel
+        if panel.open or panel.restless or panel.joint is None:
             position = Position(call, index, state.calls, state.messages)
             moved = state.panel.settle(position)
             step = state.step_of_run(call.step)
@@ -47,7 +48,7 @@ class Answers(Questions):
                 broken += self._contradictions(moved[0], call, broken, step)
             state.panel = moved[0]
         if not broken:
-            return _new(Decision, (True, "allow", (), "", "", call, index, decision.id, (), ()))
+            return _new(Decision, (True, "allow", (), "", "", call, index, decision.own, (), ()))
         broken = tuple(v if self._enforces(v) else replace(v, enforced=False) for v in broken)
         self._record(broken, call)
         for violation in broken:
@@ -58,7 +59,7 @@ class Answers(Questions):
         same = tuple(v for v in acting if v.severity is strongest)
         answer = Decision(
             not stop, strongest.value.action, broken, feedback(same, ran=True), repairs(same or broken), call, index,
-            decision.id,
+            decision.own,
         )  # fmt: skip
         if stop and state.stopped is None:  # the first stop is the run's
             state.stopped = answer
@@ -111,8 +112,7 @@ class Answers(Questions):
     def _allowed(self, broken: tuple[Violation, ...], call: Call, index: int) -> Decision:
         """The answer to a call that runs though it breaks constraints."""
         self._record(broken, call)
-        identity = self._state.id(index)
-        return Decision(True, "warn", broken, "", repairs(broken), call, index, identity)
+        return Decision(True, "warn", broken, "", repairs(broken), call, index, self._state.own(index))
 
     def _approvable(self, decision: Decision) -> bool:
         """Whether a person's approval would let a refused call run."""

@@ -123,7 +123,7 @@ class Approving(Answers):
         """Judge the event, and let the call pass unless the event is refused."""
         state = self._state
         if state.stopped is not None:
-            return state.stopped._replace(call=call, index=None, id=None)
+            return state.stopped._replace(call=call, index=None, own=None)
         answer: dict[str, Json] = {
             "id": id, "constraints": sorted(asked), "start": start, "until": until, "by": by,
         }  # fmt: skip
@@ -150,7 +150,7 @@ class Approving(Answers):
         state.calls.append(event)
         state.panel, state.latest = moved[0], start
         state.approvals = state.approvals.grant(call, asked, start, until)
-        return Decision(True, "warn" if broken else "allow", broken, "", "", event, index, state.id(index))
+        return Decision(True, "warn" if broken else "allow", broken, "", "", event, index, state.own(index))
 
     def _deny(self, call: Call, id: str, reason: str, by: str | None) -> None:
         self._state.events.append(("deny", call, {"id": id, "reason": reason, "by": by}))

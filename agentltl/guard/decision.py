@@ -49,18 +49,7 @@ class Violation:
         }
 
 
-class Decision(NamedTuple):
-    """The answer to `propose`, `settle` or `finish`.
-
-    `allowed`: the call may run (propose), the run may go on (settle), the run may end (finish).
-    `action` is that of the strongest constraint broken; `violations` are those newly broken, strongest first.
-    `feedback` is the text for the model (empty when nothing is wrong), `repair` what the broken constraints say to do,
-    and `plan` the shortest calls after which the refused one is allowed, where one was found.
-    `call` is the call as it was judged and `index` its place in the guard's trace (None: it is no event, it was
-    refused); `id` is the guard's own id of the call. `owed` is filled by `finish`: the names of constraints with an
-    open obligation.
-    """
-
+class _Decision(NamedTuple):
     allowed: bool
     action: Action
     violations: tuple[Violation, ...] = ()
@@ -68,6 +57,27 @@ class Decision(NamedTuple):
     repair: str = ""
     call: Call | None = None
     index: int | None = None  # type: ignore[assignment]  # the place of the call, as in `Position`
-    id: str | None = None
+    own: int | str | None = None
     owed: tuple[str, ...] = ()
     plan: tuple[PlannedCall, ...] = ()
+
+
+class Decision(_Decision):
+    """The answer to `propose`, `settle` or `finish`.
+
+    `allowed`: the call may run (propose), the run may go on (settle), the run may end (finish).
+    `action` is that of the strongest constraint broken; `violations` are those newly broken, strongest first.
+    `feedback` is the text for the model (empty when nothing is wrong), `repair` what the broken constraints say to do,
+    and `plan` the shortest calls after which the refused one is allowed, where one was found.
+    `call` is the call as it was judged and `index` its place in the guard's trace (None: it is no event, it was
+    refused); `id` is the guard's own id of the call, and `own` that id or the number that it is written from. `owed` is
+    filled by `finish`: the names of constraints with an open obligation.
+    """
+
+    __slots__ = ()
+
+    @property
+    def id(self) -> str | None:
+        """The guard's own id of the call: `event-3` of one that has started, `call-4` of a refused one."""
+        own = self.own
+        return f"event-{own}" if isinstance(own, int) else own

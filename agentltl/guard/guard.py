@@ -22,14 +22,15 @@ from agentltl.constraints.value import FrozenDict, Json, thaw
 from agentltl.constraints.verdict import Verdict
 from agentltl.errors import ConstraintError
 from agentltl.guard import saving
-from agentltl.guard.approvals import APPROVED, check_name
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.lookahead import Lookahead
 from agentltl.guard.proposing import Proposing
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity, resolve
-from agentltl.guard.state import State, Turn
+from agentltl.guard.state import State
 from agentltl.guard.status import status
+
+_new = tuple.__new__
 
 
 class Guard(Proposing):
@@ -188,33 +189,6 @@ class Guard(Proposing):
         with self._lock:
             self._state.said(text)
 
-    def propose(
-        self,
-        tool: str,
-        args: Json = None,
-        *,
-        id: str | None = None,
-        step: int | None = None,
-        agent: str | None = None,
-        start: float | None = None,
-        turn: Turn | None = None,
-    ) -> Decision:
-        """Judge a call before it runs; if the decision allows it, it has started and is part of the trace.
-
-        `args` are the arguments as the tool will get them, `id` the provider's, `step` the number of the model's
-        message in this run, `start` a time in seconds (default: now).
-        Of a call that a managed agent makes, `agent` is its name, `step` is the manager's, and `turn` says which run of
-        the agent it is (a number that no other run has) and the step in that run.
-        """
-        if not isinstance(tool, str):
-            raise TypeError(
-                f"propose takes the name of a tool and its arguments, and the name is {type(tool).__name__}"
-            )
-        if tool == APPROVED:
-            check_name(self.constraints)
-        with self._lock:
-            return self._judged(self._call(tool, args, step, id, agent, start, turn), step)
-
     @property
     def lock(self) -> threading.RLock:
         """Held by every question and answer of this guard."""
@@ -240,14 +214,20 @@ class Guard(Proposing):
             if index is None:
                 raise ConstraintError("this call never started\nsettle the decision that allowed it, once")
             calls = state.calls
-            if index >= len(calls) or (decision.call is not calls[index] and decision.id != state.id(index)):
+            if index >= len(calls) or (decision.call is not calls[index] and decision.own != state.own(index)):
                 return decision._replace(action="allow", violations=(), feedback="", repair="")  # forgotten by a reset
             call = calls[index]
             if call.outcome is not None:
-                return Decision(True, "allow", call=call, index=index, id=decision.id)
+                return Decision(True, "allow", call=call, index=index, own=decision.own)
             if end is None and (end := time.time()) < state.latest:
                 end = state.latest
-            return self._settled(decision, index, call.settle(Outcome.of(result, error, status, end)))
+            settled = call.settle(Outcome.of(result, error, status, end))
+            panel = state.panel
+            if panel.open or panel.restless or panel.joint is None:
+                return self._settled(decision, index, settled)
+            state.events.append(index)
+            calls[index] = settled
+            return _new(Decision, (True, "allow", (), "", "", settled, index, decision.own, (), ()))
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""

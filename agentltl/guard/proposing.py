@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import ABSENT, Call, Position
 from agentltl.constraints.value import Json, hold
+from agentltl.guard.approvals import APPROVED, check_name
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.ending import FINAL_ANSWER, End, Ending
 from agentltl.guard.state import Turn
@@ -18,6 +19,50 @@ _new = tuple.__new__
 
 class Proposing(Ending):
     """What a guard says of proposals."""
+
+    def propose(
+        self,
+        tool: str,
+        args: Json = None,
+        *,
+        id: str | None = None,
+        step: int | None = None,
+        agent: str | None = None,
+        start: float | None = None,
+        turn: Turn | None = None,
+    ) -> Decision:
+        """Judge a call before it runs; if the decision allows it, it has started and is part of the trace.
+
+        `args` are the arguments as the tool will get them, `id` the provider's, `step` the number of the model's
+        message in this run, `start` a time in seconds (default: now).
+        Of a call that a managed agent makes, `agent` is its name, `step` is the manager's, and `turn` says which run of
+        the agent it is (a number that no other run has) and the step in that run.
+        """
+        if not isinstance(tool, str):
+            raise TypeError(
+                f"propose takes the name of a tool and its arguments, and the name is {type(tool).__name__}"
+            )
+        if tool == APPROVED:
+            check_name(self.constraints)
+        with self._lock:
+            state = self._state
+            call = self._call(tool, args, step, id, agent, start, turn)
+            # The most frequent call by far: the rules that move together say all there is to know of it, and nothing
+            # that was stopped, refused or approved bears on it.
+            if state.stopped is None and state.counts.last is None and not state.approvals.grants:
+                panel = state.panel.quick(call)
+                if panel is not None and (self._lookahead is None or panel is state.panel):
+                    calls = state.calls
+                    index = len(calls)
+                    state.proposed += 1
+                    state.checks += tool != FINAL_ANSWER
+                    state.events.append(("propose", call, step))
+                    calls.append(call)
+                    state.panel = panel
+                    state.latest = call.start or 0.0
+                    own = state.forgotten + index
+                    return _new(Decision, (True, "allow", (), "", "", call, index, own, (), ()))
+            return self._judged(call, step)
 
     def finish(
         self,
@@ -84,7 +129,7 @@ class Proposing(Ending):
         ends = ends and any(constraint.applies_to_final_answer for constraint in self.constraints)
         state.events.append(("finish", call, step, last) if ends else ("propose", call, step))
         if state.stopped is not None:
-            return state.stopped._replace(call=call, index=None, id=None)
+            return state.stopped._replace(call=call, index=None, own=None)
         index = len(state.calls)
         panel, broken = self._moved(call, step)
         if broken:
@@ -105,8 +150,8 @@ class Proposing(Ending):
             decision = self._allowed(broken, call, index)
             return decision if ended is None else decision._replace(violations=(*ended.violations, *broken))
         if ended is not None:
-            return ended._replace(call=call, index=index, id=state.id(index))
-        return _new(Decision, (True, "allow", (), "", "", call, index, state.id(index), (), ()))
+            return ended._replace(call=call, index=index, own=state.own(index))
+        return _new(Decision, (True, "allow", (), "", "", call, index, state.own(index), (), ()))
 
     def _moved(self, call: Call, step: int | None) -> tuple[Panel, tuple[Violation, ...]]:
         """Where the rules stand once a call has started, and what it breaks."""
@@ -137,4 +182,6 @@ class Proposing(Ending):
         if start is None and (start := time.time()) < state.latest:
             start = state.latest
         frozen = hold({} if args is None else args)
-        return _new(Call, (tool, frozen, id, state.step(step, turn), agent, start, None, None))
+        if step is not None or turn is not None:
+            step = state.step(step, turn)
+        return _new(Call, (tool, frozen, id, step, agent, start, None, None))

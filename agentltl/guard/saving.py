@@ -67,8 +67,8 @@ def event_data(event: Event, calls: list[Call], turns: Mapping[int, tuple[int | 
     match event:
         case ("said", text):
             return {"said": text}
-        case ("settle", index):
-            return {"settled": index, **outcome_data(calls[index].outcome or Outcome())}
+        case int():
+            return {"settled": event, **outcome_data(calls[event].outcome or Outcome())}
         case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
             data = {kind: call.tool, "args": encoded(call.args), **_present(call), "step": call.step}
             return {**data, "answer": {name: value for name, value in answer.items() if value is not None}}

@@ -11,10 +11,10 @@ from agentltl.guard.approvals import Approvals
 from agentltl.guard.counts import Counts
 from agentltl.guard.decision import Decision, Violation
 
-Event = tuple[Any, ...]
-"""What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step,
-`("settle", index)`, `("approve", answer)`, `("deny", answer)`, `("finish", call, step, last)` where `call` is the
-answer or None."""
+Event = tuple[Any, ...] | int
+"""What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step, the index of a
+call that has settled, `("approve", call, answer)`, `("deny", call, answer)`, `("finish", call, step, last)` where
+`call` is the answer or None."""
 
 Turn = tuple[int, int]
 """A message of a managed agent: which of its runs (a number that no other run has), and the step in that run."""
@@ -124,6 +124,6 @@ class State:
         known = self.turns.get(step)
         return step - self.steps_before if known is None else known[0]
 
-    def id(self, index: int) -> str:
-        """The guard's own id of a call that has started."""
-        return f"event-{self.forgotten + index}"
+    def own(self, index: int) -> int:
+        """The guard's own number of a call that has started, which counts on after a reset."""
+        return self.forgotten + index

@@ -24,6 +24,7 @@ from measure.table import NoRow, Row, Target, least, most, ratios
 
 Rows = Iterator[Row | NoRow]
 ENGINE = "the engine without the guard"
+RECORD = "a guard without rules"
 
 
 def ordering(bench: Bench) -> Rows:
@@ -113,12 +114,17 @@ def _beside_upstream(
     values: int = 0,
 ) -> list[Row]:
     peer, texts = bench.peer("upstream"), list(rules.values())
-    guard, engine = GuardAt(texts, length, source), EngineAt(texts, length, source)
+    guard, engine, record = (
+        GuardAt(texts, length, source),
+        EngineAt(texts, length, source),
+        GuardAt([], length, source),
+    )
     ask = partial(peer.ask, "check", rules=list(rules), history=length, values=values)
-    ours, other, bare = bench.interleaved(guard.sample, ask, engine.sample)
+    ours, other, bare, alone = bench.interleaved(guard.sample, ask, engine.sample, record.sample)
     return [
         Row(f"{work}: upstream over ours", ratios(other, ours), target, "x", ours, other),
         Row(f"{work}: upstream over {ENGINE}", ratios(other, bare), target, "x", bare, other),
+        Row(f"{work}: upstream over {RECORD}", ratios(other, alone), None, "x", alone, other),
     ]
 
 

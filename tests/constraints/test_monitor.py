@@ -146,7 +146,7 @@ def test_values_that_are_done_with_are_forgotten() -> None:
     sizes = []
     for position in positions(calls):
         monitor = monitor.step(position)
-        sizes.append(len(monitor.state))
+        sizes.append(len(monitor.state.homes))
     assert sizes == [1, 0] * 50
 
 

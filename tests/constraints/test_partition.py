@@ -32,7 +32,7 @@ def test_every_value_is_in_the_state_that_its_events_gave_it(moves: list[tuple[l
         other = table[other]
         assert {value: partition.of(value) for value in range(7)} == plain
         assert partition.other == other
-        assert len(partition) == sum(state != other for state in plain.values())
+        assert len(partition.homes) == sum(state != other for state in plain.values())
         assert sorted(part.config for part in partition.parts.values()) == sorted(set(plain.values()) - {other})
         assert [before.of(value) for value in range(7)] == kept, "a partition is never changed"
 
@@ -45,7 +45,7 @@ def test_many_open_values_are_few_parts_and_close_one_by_one() -> None:
     sizes = []
     for position in Trace(tuple(Call(t, {"id": i}, outcome=Outcome.of("{}")) for t, i in calls)).positions():
         monitor = monitor.step(position)
-        sizes.append((len(monitor.state), len(monitor.state.parts)))
+        sizes.append((len(monitor.state.homes), len(monitor.state.parts)))
     assert max(parts for _, parts in sizes) == 1
     assert sizes[502] == (500, 1)
     assert sizes[-1] == (0, 0)

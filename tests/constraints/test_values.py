@@ -12,7 +12,7 @@ from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.scope import rule
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Call, Outcome, Trace
-from agentltl.constraints.values import FEW, Kept, Values, movable
+from agentltl.constraints.values import FEW, Values, movable
 from agentltl.constraints.walk import Walk, looking
 from agentltl.errors import ConstraintError
 from tests.constraints import slowly
@@ -36,10 +36,9 @@ def ready(text: str) -> ForEach:
 @pytest.mark.parametrize("text", RULES)
 def test_the_monitor_of_values_is_the_monitor_of_the_same_events(text: str) -> None:
     rng, own = random.Random(text), ready(text)
-    kept = Kept(own)
     moved = taken = 0
     for _ in range(60):
-        values, monitor = Values(kept), Monitor.on(own)
+        values, monitor = Values(own), Monitor.on(own)
         made = (Call(rng.choice("abc"), {n: rng.choice(("u", "v", 1, 1.0)) for n in "km"}) for _ in range(12))
         calls = tuple(call.settle(Outcome.of(error=rng.choice((None, None, "no")))) for call in made)
         for position in Trace(calls).positions():
