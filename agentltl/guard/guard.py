@@ -17,7 +17,7 @@ from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.touch import may_touch, touches
-from agentltl.constraints.trace import ABSENT, Outcome, Position, Trace
+from agentltl.constraints.trace import ABSENT, Call, Outcome, Position, Trace
 from agentltl.constraints.value import FrozenDict, Json, thaw
 from agentltl.constraints.verdict import Verdict
 from agentltl.errors import ConstraintError
@@ -209,25 +209,30 @@ class Guard(Proposing):
         """
         if not isinstance(decision, Decision):
             raise TypeError("settle takes the decision that `propose` gave, and then what came of the call")
-        with self._lock:
-            state, index = self._state, decision.index
+        self._lock.acquire()  # as in `propose`
+        try:
+            _, _, _, _, _, judged, index, own, _, _ = decision
             if index is None:
                 raise ConstraintError("this call never started\nsettle the decision that allowed it, once")
+            state = self._state
             calls = state.calls
-            if index >= len(calls) or (decision.call is not calls[index] and decision.own != state.own(index)):
+            if index >= len(calls) or (judged is not calls[index] and own != state.own(index)):
                 return decision._replace(action="allow", violations=(), feedback="", repair="")  # forgotten by a reset
-            call = calls[index]
-            if call.outcome is not None:
-                return Decision(True, "allow", call=call, index=index, own=decision.own)
+            tool, args, id, step, agent, start, outcome, approves = call = calls[index]
+            if outcome is not None:
+                return Decision(True, "allow", call=call, index=index, own=own)
             if end is None and (end := time.time()) < state.latest:
                 end = state.latest
-            settled = call.settle(Outcome.of(result, error, status, end))
+            outcome = Outcome.of(result, error, status, end)
+            settled = _new(Call, (tool, args, id, step, agent, start, outcome, approves))
             panel = state.panel
             if panel.open or panel.restless or panel.joint is None:
                 return self._settled(decision, index, settled)
             state.events.append(index)
             calls[index] = settled
-            return _new(Decision, (True, "allow", (), "", "", settled, index, decision.own, (), ()))
+            return _new(Decision, (True, "allow", (), "", "", settled, index, own, (), ()))
+        finally:
+            self._lock.release()
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
         """Whether a call could change the state of some rule or be judged by it."""

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 
 from agentltl.constraints.panel import Panel
-from agentltl.constraints.trace import ABSENT, Call, Position
-from agentltl.constraints.value import Json, hold
+from agentltl.constraints.trace import ABSENT, NO_ARGUMENTS, Call, Position
+from agentltl.constraints.value import Json, freeze, hold
 from agentltl.guard.approvals import APPROVED, check_name
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.ending import FINAL_ANSWER, End, Ending
@@ -44,7 +44,8 @@ class Proposing(Ending):
             )
         if tool == APPROVED:
             check_name(self.constraints)
-        with self._lock:
+        self._lock.acquire()  # what `with` costs twice as much for, and every call passes here
+        try:
             state = self._state
             call = self._call(tool, args, step, id, agent, start, turn)
             # The most frequent call by far: the rules that move together say all there is to know of it, and nothing
@@ -56,13 +57,15 @@ class Proposing(Ending):
                     index = len(calls)
                     state.proposed += 1
                     state.checks += tool != FINAL_ANSWER
-                    state.events.append(("propose", call, step))
+                    state.events.append(call if call.step is step else ("propose", call, step))
                     calls.append(call)
                     state.panel = panel
                     state.latest = call.start or 0.0
                     own = state.forgotten + index
                     return _new(Decision, (True, "allow", (), "", "", call, index, own, (), ()))
             return self._judged(call, step)
+        finally:
+            self._lock.release()
 
     def finish(
         self,
@@ -181,7 +184,10 @@ class Proposing(Ending):
         state = self._state
         if start is None and (start := time.time()) < state.latest:
             start = state.latest
-        frozen = hold({} if args is None else args)
+        try:
+            frozen = NO_ARGUMENTS if args is None else freeze(args)
+        except RecursionError:
+            frozen = hold(args)
         if step is not None or turn is not None:
             step = state.step(step, turn)
         return _new(Call, (tool, frozen, id, step, agent, start, None, None))

@@ -67,6 +67,8 @@ def event_data(event: Event, calls: list[Call], turns: Mapping[int, tuple[int | 
     match event:
         case ("said", text):
             return {"said": text}
+        case Call():
+            return event_data(("propose", event, event.step), calls, turns)
         case int():
             return {"settled": event, **outcome_data(calls[event].outcome or Outcome())}
         case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
