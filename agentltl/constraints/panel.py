@@ -111,6 +111,11 @@ class Panel(NamedTuple):
                 joint.at_once[call.tool] = after
         return self if after is joint else _new(Panel, (rules, after, (), alone, restless))
 
+    @property
+    def waits(self) -> bool:
+        """Whether what comes of a call may move some rule."""
+        return bool(self.open or self.restless or self.joint is None)
+
     def step(self, position: Position) -> Moved:
         """With one more event."""
         rules, joint, open_, alone, restless = self

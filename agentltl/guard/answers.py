@@ -38,8 +38,7 @@ class Answers(Questions):
         state.events.append(index)
         state.calls[index] = call
         broken: tuple[Violation, ...] = ()
-        panel = state.panel
-        if panel.open or panel.restless or panel.joint is None:
+        if state.panel.waits:
             position = Position(call, index, state.calls, state.messages)
             moved = state.panel.settle(position)
             step = state.step_of_run(call.step)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 import random
 import threading
+from dataclasses import replace
 
 import pytest
 
 from agentltl.constraints import Monitor, engine, panel, parse, together
 from agentltl.constraints.formula import Formula
 from agentltl.constraints.panel import Panel
-from agentltl.constraints.trace import Position
+from agentltl.constraints.trace import Outcome, Position, Trace
 from agentltl.errors import TraceError
 from agentltl.testing import FEATURES, random_formula, random_play, random_trace
 from agentltl.testing.traces import Moment
@@ -20,6 +21,10 @@ RULES = (
     "before(a, b)", "G (a -> X b)", "at_most(c, 2)", "G (b -> O a[ok])", "G (c -> (!b S a[ok]))", "G !b(k = 1)",
     "G (a(k = ?x) -> F b(k = ?x))", "G (b(k = ?x) -> O a(k = ?x)[ok])", "G (c -> F a)", "G (a -> count(b, 3) <= 1)",
 )  # fmt: skip
+
+
+QUICK: list[str] = []
+"""The tools of calls that were judged by the call alone."""
 
 
 def alone(monitors: list[Monitor], position: Position, settles: bool) -> tuple[int, ...]:
@@ -35,11 +40,17 @@ def alone(monitors: list[Monitor], position: Position, settles: bool) -> tuple[i
     return tuple(broken)
 
 
-def play(formulas: list[Formula], rng: random.Random) -> int:
+def play(formulas: list[Formula], rng: random.Random, trace: Trace | None = None, overlap: float = 0.5) -> int:
     state, monitors, found = Panel.of(formulas), [Monitor.of(f) for f in formulas], 0
-    for moment in random_play(rng, random_trace(rng, rng.randint(1, 8)), overlap=0.5):
+    for moment in random_play(rng, trace or random_trace(rng, rng.randint(1, 8)), overlap=overlap):
+        quick = None if moment.settles else state.quick(moment.position.call)
         state, broken, failed = (state.settle if moment.settles else state.step)(moment.position)
         assert not failed
+        if quick is not None:
+            assert not broken, formulas
+            assert quick.waits is state.waits is False
+            state = quick  # the rest of the run shows that it is the same
+            QUICK.append(moment.position.call.tool)
         assert broken == alone(monitors, moment.position, moment.settles), formulas
         found += len(broken)
         for i, monitor in enumerate(monitors):
@@ -51,6 +62,19 @@ def test_together_and_alone_agree() -> None:
     rng = random.Random("panel")
     breaches = sum(play([parse(r) for r in rng.sample(RULES, rng.randint(2, 8))], rng) for _ in range(400))
     assert breaches > 100
+
+
+@pytest.mark.parametrize("rules", [RULES[:1], RULES[6:8], (*RULES[2:9:2], *RULES[5:8:2])])
+def test_what_the_call_alone_decides_is_what_the_event_decides(rules: tuple[str, ...]) -> None:
+    """Every call that `quick` answers is answered as `step` answers it, and so is all that follows."""
+    QUICK.clear()
+    rng = random.Random("quick")
+    formulas = [parse(rule) for rule in rules]
+    for _ in range(30):
+        trace = random_trace(rng, 60)
+        plain = [call._replace(outcome=Outcome.of("ok")) if rng.random() < 0.9 else call for call in trace.calls]
+        play(formulas, rng, replace(trace, calls=tuple(plain)), overlap=0.1)
+    assert len(QUICK) > 100
 
 
 def test_together_and_alone_agree_on_random_rules() -> None:
