@@ -14,7 +14,8 @@ _OPTION = "sanitize_inputs_outputs"
 
 _MOST = 1_000
 """Of how many functions the signature is remembered; to look one up costs more than to judge a call."""
-_known: dict[tuple[FunctionType, bool], inspect.Signature] = {}
+_known: dict[tuple[FunctionType, bool], tuple[object, object, inspect.Signature]] = {}
+"""With the defaults that the function had: they can be set anew."""
 
 
 def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object] | None:
@@ -29,9 +30,7 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
     match args:
         case (dict() as single,) if not kwargs and isinstance(tool, Tool) and all(name in inputs for name in single):
             args, kwargs = (), single  # smolagents takes a single object for the arguments by name
-    # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
-    is_plain = isinstance(tool, Tool) and inspect.getattr_static(type(tool), "__call__") is Tool.__dict__["__call__"]
-    function = tool.forward if is_plain else tool.__call__  # type: ignore[attr-defined, operator]
+    function = _called(tool)
     signature = _signature(function)
     try:
         bound = signature.bind(*args, **kwargs)
@@ -53,6 +52,24 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
     return _by_place(found, rest, more, list(inputs))
 
 
+def left_out(tool: object, given: Mapping[str, object]) -> dict[str, object]:
+    """The tool's defaults for the arguments that a call by name does not give."""
+    parameters = _signature(_called(tool)).parameters
+    empty = inspect.Parameter.empty
+    return {
+        name: p.default
+        for name, p in parameters.items()
+        if p.default is not empty and name not in given and name != _OPTION
+    }
+
+
+def _called(tool: object) -> object:
+    """The function that gets the arguments."""
+    # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
+    is_plain = isinstance(tool, Tool) and inspect.getattr_static(type(tool), "__call__") is Tool.__dict__["__call__"]
+    return tool.forward if is_plain else tool.__call__  # type: ignore[attr-defined, operator]
+
+
 def _by_place(
     found: dict[str, object], args: tuple[object, ...], kwargs: Mapping[str, object], places: list[str]
 ) -> dict[str, object]:
@@ -69,11 +86,11 @@ def _signature(function: object) -> inspect.Signature:
         return _looked_up(function)
     key = bare, bare is not function
     known = _known.get(key)
-    if known is None:
+    if known is None or known[0] is not bare.__defaults__ or known[1] is not bare.__kwdefaults__:
         if len(_known) >= _MOST:
             _known.clear()
-        known = _known.setdefault(key, _looked_up(function))
-    return known
+        known = _known[key] = bare.__defaults__, bare.__kwdefaults__, _looked_up(function)
+    return known[2]
 
 
 def _looked_up(function: object) -> inspect.Signature:

@@ -12,9 +12,8 @@ from smolagents.agents import ToolCallingAgent
 from smolagents.tools import validate_tool_arguments
 
 from agentltl.agents.above import Outer, judged, stopped
-from agentltl.agents.approval import Approver
-from agentltl.agents.asking import Asking
-from agentltl.agents.code_names import named
+from agentltl.agents.asks import Asks
+from agentltl.agents.code_names import left_out, named
 from agentltl.agents.code_values import owned
 from agentltl.agents.members import decision_of, guarding, outers_of, require_guardable
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
@@ -22,16 +21,11 @@ from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, changed_wo
 from agentltl.constraints.value import Json, Opaque, as_text, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.ending import FINAL_ANSWER
-from agentltl.guard.guard import Guard
-from agentltl.record.events import EventKind
 
 
-class GuardedExecution(ToolCallingAgent):
+class GuardedExecution(Asks, ToolCallingAgent):
     """A tool-calling agent that asks `guard` about each execution, and its manager's guard while it is called."""
 
-    guard: Guard
-    approve: Approver | None = None
-    """Who is asked about calls that a person can allow."""
     asks_guards_above = True
     _member_stop: Decision | None = None
     """The decision of another agent's constraint, a managed agent's or a manager's, that has stopped this run."""
@@ -105,21 +99,27 @@ class GuardedExecution(ToolCallingAgent):
         return result
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
-        """The arguments by name, as the tool will get them: a bare value stands under the first name that it takes.
+        """The arguments by name, as the tool will get them: a bare value stands under the first name that it takes, and
+        what the call leaves out has the tool's default.
 
         None for a call that the parent will not accept: its own error is what the model gets.
         """
-        tool: Any = self.managed_agents.get(name, self.tools.get(name)) if isinstance(name, str) else None
+        tool = self._tool(name) if isinstance(name, str) else None
         if tool is None:
             return None
         try:
             validate_tool_arguments(tool, arguments)
         except Exception:
             return None
-        if not isinstance(arguments, dict):
+        if isinstance(arguments, dict):
+            arguments = {**arguments, **left_out(tool, arguments)}
+        else:
             # Python gives it to the first parameter, which need not be the first of `tool.inputs`.
-            arguments = {next(iter(named(tool, (arguments,), {}) or tool.inputs)): arguments}
+            arguments = named(tool, (arguments,), {}) or {next(iter(tool.inputs)): arguments}
         return {name: as_value(value) for name, value in arguments.items()}
+
+    def _tool(self, name: str) -> Any:
+        return self.managed_agents.get(name, self.tools.get(name))
 
     def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
         """Judge the call as the tool will get it. A call that the parent will not accept is no event."""
@@ -128,8 +128,8 @@ class GuardedExecution(ToolCallingAgent):
         if accepted is not None:
             ticket.args = hold(accepted)
             ticket.decision = self._decided(ticket, name)
-            if self.approve is not None and not ticket.decision.allowed and not outers_of(self):
-                self._ask(ticket, name, self.approve)
+            if not ticket.decision.allowed:
+                self._ask(ticket, name, arguments)
 
     def _decided(self, ticket: Ticket, name: str) -> Decision:
         """What the guard says of a call, and the guards of managers while this agent is called by one."""
@@ -143,31 +143,31 @@ class GuardedExecution(ToolCallingAgent):
         )
         return decision
 
-    def _ask(self, ticket: Ticket, name: str, approver: Approver) -> None:
+    def _ask(self, ticket: Ticket, name: str, given: object) -> None:
         """Ask a person about a refused call, where it is for a person to allow it."""
         assert ticket.decision is not None
+        unsaid = left_out(self._tool(name), given) if isinstance(given, dict) else {}
+
+        def own(args: Json) -> Ready:
+            """The arguments as a call gives them: what it has left to the tool stays left to it."""
+            values: dict[str, Any] = dict(thaw(args))
+            kept = {name for name in unsaid if name in values and same(hold(values[name]), hold(unsaid[name]))}
+            return Ready({name: value for name, value in values.items() if name not in kept})
 
         def propose(args: Json) -> Decision | None:
-            accepted = self._accepted(name, Ready(thaw(args)))
+            accepted = self._accepted(name, own(args))
             if accepted is None:
                 return None
             ticket.args = hold(accepted)
             return self._decided(ticket, name)
 
-        def tell(kind: EventKind, data: dict[str, Json]) -> None:
-            self._told_of_approval(kind, data, ticket)
-
-        asking = Asking(self.guard, approver, tell, self.task, ticket.step, self.name)
-        asked = asking.ask(ticket.decision, propose)
+        asked = self._asked(ticket.decision, propose, step=ticket.step, id=ticket.id)
         ticket.decision, ticket.pending = asked.decision, asked.pending
         if asked.changed is not None:
-            ticket.changed = Ready(asked.changed)
+            ticket.changed = own(asked.changed)
             if not ticket.decision.allowed:
                 told = f"{ticket.decision.feedback}\n{changed_words(ticket)}"
                 ticket.decision = ticket.decision._replace(feedback=told)
-
-    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], ticket: Ticket) -> None:
-        """A person is asked about a call, or has answered."""
 
     def _settle(self, ticket: Ticket, result: object = None, error: BaseException | None = None) -> None:
         """Record what came of a call that was allowed."""

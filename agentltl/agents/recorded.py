@@ -100,9 +100,9 @@ class RecordedAgent(Recorded, ToolCallingAgent):
 class RecordedAgentWithConstraints(Recorded, ToolCallingAgentWithConstraints):
     """A recorded tool-calling agent under constraints, which puts a ticket on each call by itself."""
 
-    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], ticket: Ticket) -> None:
+    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], id: str | None, step: int | None) -> None:
         if self.recorder is not None:
-            self.recorder.asked(kind, data, ticket.id, ticket.step)
+            self.recorder.asked(kind, data, id, step)
 
     def _in_order(self, calls: Sequence[ChatMessageToolCall]) -> Sequence[ChatMessageToolCall]:
         """A constrained agent runs `final_answer` after the other calls of its message."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from smolagents import ToolCallingAgent, tool
+from smolagents import Tool, ToolCallingAgent, tool
 from smolagents.agents import ToolOutput
 from smolagents.memory import ToolCall
 from smolagents.utils import AgentGenerationError
@@ -317,6 +317,35 @@ def test_the_person_sees_the_values_that_will_run(go: Any) -> None:
     bare = Person(True)
     _, paid, _ = go(bare, ("pay", "bob"), constraints=[ASK])
     assert (bare.asked[0].args, paid.got) == ({"text": "bob"}, ["bob"])
+
+
+class Odd(Tool):
+    """Its default is not of the kind that its inputs name: smolagents refuses it in a message, and uses it all the
+    same where it is left out."""
+
+    name = "pay"
+    description = "Pays."
+    inputs = {  # noqa: RUF012
+        "text": {"type": "number", "description": "How much", "nullable": True},
+        "to": {"type": "string", "description": "Whom"},
+    }
+    output_type = "any"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.got: list[Any] = []
+
+    def forward(self, to: str, text: float | None = "all") -> Any:  # type: ignore[assignment]
+        self.got.append((to, text))
+
+
+def test_a_default_that_the_call_leaves_to_the_tool_stays_left_to_it(watch: Any) -> None:
+    answers = [Allow(), lambda request: Change({**request.args, "to": "eve"}), Change({"to": "bob", "text": 3})]
+    person, odd = Person(*answers), Odd()
+    calls = [("pay", {"to": "bob"})] * 3
+    seen = watch(ToolCallingAgentWithConstraints, [*calls, END], [odd], constraints=[ASK], approve=person)
+    assert [request.args for request in person.asked] == [{"to": "bob", "text": "all"}] * 3
+    assert (seen.answer, odd.got) == ("done", [("bob", "all"), ("eve", "all"), ("bob", 3)])
 
 
 def test_what_runs_is_what_was_approved(go: Any) -> None:

@@ -155,6 +155,35 @@ def test_a_value_of_another_kind(kind: str, amount: Any, text: str) -> None:
     holds(kind, BLOCK, [("pay", {"to": "x", "amount": amount})], text, "pay", made=lambda: [Pay()])
 
 
+@way("an argument left out, so that the tool's default is used", "judged with the default")
+@both
+@severities
+def test_an_argument_left_out(kind: str, severity: str) -> None:
+    call = ("pay", {"to": "x"})
+    for text in ("G !pay(amount > 50)", "G (pay -> pay(amount <= 50))"):
+        holds(kind, severity, [call], text, "pay", made=lambda: [Pay()])
+    ran = run(kind, [call, END], rule("G (pay -> pay(amount = 100))"), made=lambda: [Pay()])
+    assert ran.got("pay") == [("x", 100)]
+    assert ran.agent.guard.trace.calls[0].args == {"to": "x", "amount": 100}
+
+
+@way("a default that is set anew after it was looked up", "judged with the default that the tool has then")
+@both
+def test_a_default_that_is_set_anew(kind: str) -> None:
+    class Renewed(Pay):
+        def forward(self, to: Any, amount: Any = 1) -> Any:
+            return super().forward(to, amount)
+
+    def renew(step: Any, agent: Any) -> None:
+        Renewed.forward.__defaults__ = (100,)
+
+    for rules, paid in ([], [("x", 1), ("x", 100)]), ([rule("G !pay(amount > 50)", BLOCK)], [("x", 1)]):
+        Renewed.forward.__defaults__ = (1,)
+        call = ("pay", {"to": "x"})
+        ran = run(kind, [call, call, END], *rules, made=lambda: [Renewed()], step_callbacks=[renew])
+        assert (ran.got("pay"), ran.end) == (paid, "done")
+
+
 # The state.
 
 
@@ -1175,19 +1204,6 @@ def test_a_subclass_that_takes_the_guard_out() -> None:
 def test_a_saved_agent_of_the_base_class(saved: Any) -> None:
     data = saved(TOOL_CALLING, rule(NEVER)).to_dict()
     assert not hasattr(ToolCallingAgent.from_dict(data), "guard")
-
-
-@open_way(
-    "an argument left out of a message, so that the tool's default is used",
-    "judged as left out. Say what must be there: `G (pay -> pay(amount <= 50))`",
-    TOOL_CALLING,
-)
-def test_an_argument_left_out() -> None:
-    call = ("pay", {"to": "x"})
-    ran = run(TOOL_CALLING, [call, END], rule("G !pay(amount > 50)"), made=lambda: [Pay()])
-    assert ran.got("pay") == [("x", 100)]
-    holds(TOOL_CALLING, BLOCK, [call], "G (pay -> pay(amount <= 50))", "pay", made=lambda: [Pay()])
-    holds(CODE, BLOCK, [call], "G !pay(amount > 50)", "pay", made=lambda: [Pay()])
 
 
 class Basket:
