@@ -128,7 +128,8 @@ class Agent:
             output = text_of(output)
         if (cause := self._model.error) is None:
             return RunEnd("max_steps", output)
-        return RunEnd("error", error=str(output), error_class=type(cause).__name__)
+        text = as_text(cause) if output is None else str(output)  # a rule can withhold the text of smolagents
+        return RunEnd("error", error=text, error_class=type(cause).__name__)
 
     def _failure(self, error: BaseException) -> RunEnd:
         """How a run ended that an error ended; its class is that of the cause, which smolagents wraps."""

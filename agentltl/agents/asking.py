@@ -82,12 +82,13 @@ class Asking:
         return Asked(decision, changed)
 
     def _approved(self, decision: Decision, propose: Propose, answer: Allow) -> Decision:
-        """The call judged again after its approval, if that stands."""
+        """The call judged again after its approval, if that stands; no other call comes between the two."""
         assert decision.call is not None
-        approval = self.guard.approve(decision, until=answer.until, by=answer.by)
-        if not approval.allowed:
-            return approval._replace(call=decision.call, own=decision.own)
-        return propose(decision.call.args) or decision
+        with self.guard.lock:
+            approval = self.guard.approve(decision, until=answer.until, by=answer.by)
+            if not approval.allowed:
+                return approval._replace(call=decision.call, own=decision.own)
+            return propose(decision.call.args) or decision
 
     def _answer(self, request: ApprovalRequest) -> Answer:
         question = request.to_dict()

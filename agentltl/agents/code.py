@@ -1,6 +1,7 @@
 """A `smolagents.CodeAgent` each of whose code's tool calls is judged before it runs: how it is made.
 
-How it runs, is copied and saved is in `constrained.py`, what happens to a call in `code_execution.py`.
+How it runs, is copied and saved is in `constrained.py`, what happens to code in `code_steps.py`, to a call in
+`code_execution.py`.
 """
 
 from __future__ import annotations
@@ -12,26 +13,30 @@ from smolagents.local_python_executor import PythonExecutor
 from smolagents.models import Model
 from smolagents.tools import Tool
 
-from agentltl.agents.code_execution import GuardedCode
+from agentltl.agents.approval import Approver
+from agentltl.agents.code_steps import GuardedCode
 from agentltl.agents.constrained import Constrained, Constraints, Severities
+from agentltl.agents.ended import GuardedEnd
+from agentltl.agents.masked import MaskedCode
 from agentltl.agents.saved import register
 from agentltl.guard.callwise import CallwiseGuard
 from agentltl.guard.severity import ConstraintSeverity
 
 
-class CodeAgentWithConstraints(Constrained, GuardedCode):
+class CodeAgentWithConstraints(Constrained, GuardedEnd, MaskedCode, GuardedCode):
     """A code agent under constraints; in everything else it is `smolagents.CodeAgent`.
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file.
     `constraint_severities` gives constraints, by name, another severity; `default_severity` is that of all constraints
-    that have none. Severities may be given by name. `lookahead`, `enforce` and `max_identical_refusals` are those of
-    `ToolCallingAgentWithConstraints`. All other parameters are those of smolagents.
+    that have none. Severities may be given by name. `approve`, `lookahead`, `enforce`, `final_answer_retries` and
+    `max_identical_refusals` are those of `ToolCallingAgentWithConstraints`. With `mask_tools` the last message of a
+    step's prompt says what the code could call now, and with `mask_reasons` why not the rest.
+    All other parameters are those of smolagents.
     The code runs in this process: a remote executor is a `ConstraintError`.
     Each call is a step of its own for the constraints, and a step of the memory has its calls as `judged_calls`.
     """
 
     _guard_class = CallwiseGuard
-    _without = frozenset({"approve", "mask_tools", "mask_reasons", "final_answer_retries"})
 
     def __init__(
         self,
@@ -51,8 +56,12 @@ class CodeAgentWithConstraints(Constrained, GuardedCode):
         constraints: Constraints = (),
         constraint_severities: Severities | None = None,
         default_severity: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approve: Approver | None = None,
         lookahead: Literal["rule", "joint"] = "rule",
         enforce: bool = True,
+        mask_tools: bool = False,
+        mask_reasons: bool = False,
+        final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
         **smolagents_kwargs: Any,
     ) -> None:
@@ -60,6 +69,10 @@ class CodeAgentWithConstraints(Constrained, GuardedCode):
             constraints,
             constraint_severities,
             default_severity,
+            approve,
+            mask_tools,
+            mask_reasons,
+            final_answer_retries=final_answer_retries,
             lookahead=lookahead,
             enforce=enforce,
             max_identical_refusals=max_identical_refusals,

@@ -1,10 +1,15 @@
-"""A call that the model's code makes: what is known of it, and the stop that leaves the code."""
+"""A call that the model's code makes: what is known of it, and what leaves the code when the run ends at it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from smolagents.monitoring import AgentLogger
+
+from agentltl.agents.approval import ApprovalRequest
+from agentltl.agents.stop import ConstraintStopError, PendingStopError
+from agentltl.agents.ticket import changed_to
 from agentltl.constraints.value import Json, thaw
 from agentltl.guard.decision import Decision
 
@@ -18,23 +23,54 @@ class CodeStop(BaseException):
         super().__init__(decision.feedback)
         self.decision = decision
 
+    def __reduce__(self) -> tuple[type[CodeStop], tuple[object, ...]]:
+        return type(self), (self.decision,)
+
+    def error(self, logger: AgentLogger) -> ConstraintStopError | PendingStopError:
+        """What the run raises."""
+        return ConstraintStopError(self.decision.feedback, self.decision, logger)
+
+
+class CodePending(CodeStop):
+    """A call waits for a person. The run ends there as at a stop, and can be taken up when there is an answer."""
+
+    def __init__(self, decision: Decision, request: ApprovalRequest | None) -> None:
+        super().__init__(decision)
+        self.request = request
+
+    def __reduce__(self) -> tuple[type[CodeStop], tuple[object, ...]]:
+        return type(self), (self.decision, self.request)
+
+    def error(self, logger: AgentLogger) -> ConstraintStopError | PendingStopError:
+        return PendingStopError(self.decision.feedback, self.decision, self.request, logger)
+
 
 @dataclass(slots=True)
 class CodeCall:
     """One call, as it was judged: `step` is the run's, `arguments` are those by name that the tool gets.
 
-    `decision` is that before the call, `outcome` that after it, None while it runs and if it was refused.
+    `proposed` is the guard's first answer, `decision` the one that holds: another where a person was asked. `outcome`
+    is that after the call, None while it runs and if it was refused. `changed` are the arguments that a person has put
+    in the place of the code's, `pending` is the question to a person who has not answered.
     """
 
     step: int
     tool: str
+    proposed: Decision
     decision: Decision
     outcome: Decision | None = None
+    changed: dict[str, Any] | None = None
+    pending: ApprovalRequest | None = None
 
     @property
     def id(self) -> str:
         """The guard's own id of the call."""
         return self.decision.id or ""
+
+    @property
+    def key(self) -> str:
+        """The id under which the call is known from its first judgement on."""
+        return self.proposed.id or ""
 
     @property
     def arguments(self) -> Json:
@@ -65,7 +101,11 @@ class CodeCall:
 
     @property
     def feedback(self) -> str:
-        """What the model is to hear of it: that it was refused, or that what came of it breaks a rule."""
-        if not self.decision.allowed:
-            return self.decision.feedback
-        return "" if self.outcome is None or self.outcome.action not in ("block", "stop") else self.outcome.feedback
+        """What the model is to hear of it: that it was refused, that a person has changed it, or that what came of it
+        breaks a rule."""
+        told = [] if self.decision.allowed else [self.decision.feedback]
+        if self.changed is not None and self.decision.call is not None:
+            told.append(changed_to(self.decision.call.args))
+        if self.outcome is not None:
+            told.append(self.outcome.feedback)
+        return "\n".join(filter(None, told))

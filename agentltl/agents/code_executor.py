@@ -25,7 +25,7 @@ from smolagents.tools import BaseTool
 from agentltl.errors import ConstraintError
 
 if TYPE_CHECKING:
-    from agentltl.agents.code_execution import GuardedCode
+    from agentltl.agents.code_steps import GuardedCode
 
 _FRAMES = frozenset(
     {"gi_frame", "cr_frame", "ag_frame", "tb_frame", "f_back", "f_locals", "f_globals", "f_builtins", "cell_contents"}

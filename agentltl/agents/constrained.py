@@ -42,8 +42,6 @@ class Constrained(Base):
     guard: Guard
     approve: Approver | None
     _guard_class: ClassVar[type[Guard]] = Guard
-    _without: ClassVar[frozenset[str]] = frozenset()
-    """The settings that this kind of agent does not have."""
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
 
@@ -144,8 +142,8 @@ class Constrained(Base):
         data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
         data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}
         data["default_severity"] = self._default_severity.name
-        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS if name not in self._without}
-        data |= {name: getattr(self, name) for name in MASKS if name not in self._without}
+        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS}
+        data |= {name: getattr(self, name) for name in MASKS}
         return data
 
     @classmethod

@@ -10,6 +10,8 @@ from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolC
 from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.agents.code_call import CodeCall
 from agentltl.agents.recorder import Recorder
+from agentltl.constraints.value import Json
+from agentltl.record.events import EventKind
 
 
 class RecordedCodeAgentWithConstraints(CodeAgentWithConstraints):
@@ -23,23 +25,32 @@ class RecordedCodeAgentWithConstraints(CodeAgentWithConstraints):
             self.recorder.step_started()
         return super().write_memory_to_messages(summary_mode)
 
+    def _tell_proposed(self, call: CodeCall) -> None:
+        super()._tell_proposed(call)
+        if self.recorder is not None:
+            function = ChatMessageToolCallFunction(name=call.tool, arguments=call.arguments)
+            made = ChatMessageToolCall(function=function, id=call.key, type="function")
+            self.recorder.calls.called(call.step, [made])
+            self.recorder.judged()
+
+    def _told_of_approval(self, kind: EventKind, data: dict[str, Json], id: str | None, step: int | None) -> None:
+        if self.recorder is not None:
+            self.recorder.asked(kind, data, id, step)
+
     def _tell(self, call: CodeCall, came: object = None) -> None:
         super()._tell(call, came)
         if self.recorder is None:
             return
         log = self.recorder.calls
         self.recorder.judged()
-        if call.outcome is None:
-            function = ChatMessageToolCallFunction(name=call.tool, arguments=call.arguments)
-            log.called(call.step, [ChatMessageToolCall(function=function, id=call.id, type="function")])
-        known = log.find(call.step, call.id)
+        known = log.find(call.step, call.key)
         if known is None:
             return  # a call of an earlier run
         match call.status:
             case "refused":
                 log.refused(known, call.feedback)
             case "running":
-                log.entered(call.step, call.id, call.tool, call.arguments)
+                log.entered(call.step, call.key, call.tool, call.arguments, changed=call.changed is not None)
             case "failed":
                 log.raised(known, came if isinstance(came, BaseException) else RuntimeError(call.error), entered=True)
             case "ok":

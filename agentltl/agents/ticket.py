@@ -105,4 +105,9 @@ def same(one: Json, other: Json) -> bool:
 
 def changed_words(ticket: Ticket) -> str:
     """What the model is told of arguments that a person has changed; empty if nobody has."""
-    return "" if ticket.changed is None else f"A person has changed the arguments to {show(ticket.args)}."
+    return "" if ticket.changed is None else changed_to(ticket.args)
+
+
+def changed_to(args: Json) -> str:
+    """That a person has changed the arguments of a call to these."""
+    return f"A person has changed the arguments to {show(args)}."

@@ -16,13 +16,15 @@ from smolagents.tools import Tool
 from agentltl.agents.approval import Approver
 from agentltl.agents.constrained import Constrained, Constraints, Severities
 from agentltl.agents.ended import GuardedEnd
+from agentltl.agents.guarded_messages import GuardedMessages
+from agentltl.agents.masked import Masked
 from agentltl.agents.saved import register
 from agentltl.guard.severity import ConstraintSeverity
 
 __all__ = ["Constraints", "Severities", "ToolCallingAgentWithConstraints"]
 
 
-class ToolCallingAgentWithConstraints(Constrained, GuardedEnd):
+class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMessages):
     """A tool-calling agent under constraints; in everything else it is `smolagents.ToolCallingAgent`.
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file.

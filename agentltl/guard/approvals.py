@@ -87,9 +87,9 @@ def event_of(call: Call, by: str | None, step: int | None, start: float) -> Call
 
 
 @lru_cache(maxsize=256)
-def name_approvals(constraints: tuple[Constraint, ...]) -> frozenset[str]:
-    """The names of the constraints that name the event."""
-    return frozenset(constraint.name for constraint in constraints if APPROVED in tools_named(constraint.formula))
+def naming(event: str, constraints: tuple[Constraint, ...]) -> frozenset[str]:
+    """The names of the constraints that name an event: `approved`, or `final_answer`, which no others see."""
+    return frozenset(constraint.name for constraint in constraints if event in tools_named(constraint.formula))
 
 
 def refused_call(decision: Decision, approvals: Approvals, forgotten: int) -> Call:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentltl.constraints.trace import Call, Position
 from agentltl.guard.answers import Answers, repairs
-from agentltl.guard.approvals import event_of, name_approvals, proposal_of, refused_call
+from agentltl.guard.approvals import APPROVED, event_of, naming, proposal_of, refused_call
 from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import denied, feedback
 from agentltl.guard.saving import decoded
@@ -81,7 +81,7 @@ class Approving(Answers):
         if any(v.severity.value.insists for v in refusing):
             return False
         asks = {v.constraint_name for v in refusing if v.severity is ConstraintSeverity.ASK}
-        named = name_approvals(self.constraints)
+        named = naming(APPROVED, self.constraints)
         if any(v.constraint_name not in asks | named for v in refusing):
             return False
         if not named:

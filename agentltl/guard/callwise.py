@@ -3,14 +3,24 @@ code was."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.panel import Moved
 from agentltl.constraints.trace import Call, Position
 from agentltl.constraints.value import Json
-from agentltl.guard.decision import Violation
+from agentltl.guard.decision import Decision, Violation
+from agentltl.guard.ending import End
 from agentltl.guard.guard import Guard
 from agentltl.guard.state import Turn
+
+
+class _Place(NamedTuple):
+    """Where a call was made: in which step of the run, and in which message of the conversation."""
+
+    step: int | None
+    message: int | None
 
 
 class CallwiseGuard(Guard):
@@ -18,8 +28,17 @@ class CallwiseGuard(Guard):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self._steps_of_run: dict[int, int | None] = {}
-        """The run's step of each call, by the call's own."""
+        self._places: dict[int, _Place] = {}
+        """Where each call was made, by the step that is its own."""
+        self._messages_before = self._latest_message = 0
+        self._asked_in: int | None = None
+        """The message whose answer the model was last sent back from."""
+
+    def said(self, text: str) -> None:
+        """A message of the user: the task, or a later one. It lifts a stop, and the run's steps start anew."""
+        with self._lock:
+            super().said(text)
+            self._messages_before = self._latest_message
 
     def _call(
         self,
@@ -35,22 +54,46 @@ class CallwiseGuard(Guard):
         state = self._state
         last = state.calls[-1].step if state.calls else None
         own = 1 if last is None else last + 1 - state.steps_before
-        self._steps_of_run[own + state.steps_before] = step
+        self._places[own + state.steps_before] = _Place(step, self._number(step))
         return super()._call(tool, args, own, id, agent, start)
+
+    def _number(self, step: int | None) -> int | None:
+        """The number that a message of this run has in the conversation."""
+        if step is None:
+            return None
+        number = self._messages_before + step
+        self._latest_message = max(self._latest_message, number)
+        return number
+
+    def _sent_back(self, end: End, due: Sequence[Constraint]) -> Decision | None:
+        """The model hears what its code was told when the code is over: however often the code answers, that is once
+        for a message."""
+        number = self._number(end.step)
+        again = number is not None and number == self._asked_in
+        state = self._state
+        state.asked -= again
+        asked = super()._sent_back(end, due)
+        if asked is None:
+            state.asked += again
+        else:
+            self._asked_in = number
+        return asked
 
     def reset(self) -> None:
         """Forget everything: the next call is the first."""
         with self._lock:
-            self._steps_of_run.clear()
+            self._places.clear()
+            self._messages_before = self._latest_message = 0
+            self._asked_in = None
             super().reset()
 
     def __getstate__(self) -> dict[str, object]:
         with self._lock:
-            return {**super().__getstate__(), "_steps_of_run": dict(self._steps_of_run)}
+            return {**super().__getstate__(), "_places": dict(self._places)}
 
     def _message(self, call: Call) -> int | None:
-        return None if call.step is None else self._steps_of_run.get(call.step, call.step)
+        return None if call.step is None else self._places.get(call.step, _Place(None, call.step)).message
 
     def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
         own = position.call.step
-        return super()._broken(moved, position, step if own is None else self._steps_of_run.get(own, step))
+        return super()._broken(moved, position, step if own is None else self._places.get(own, _Place(step, None)).step)

@@ -862,9 +862,7 @@ def test_the_parameters_are_the_bases_and_those_for_constraints() -> None:
     ours = inspect.signature(CodeAgentWithConstraints.__init__).parameters
     positional = [name for name, p in ours.items() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     assert [name for name in positional if name in base] == [name for name in base if name != "kwargs"]
-    assert {name for name, p in ours.items() if p.kind is inspect.Parameter.KEYWORD_ONLY} == (
-        {*SETTINGS} - CodeAgentWithConstraints._without
-    )
+    assert {name for name, p in ours.items() if p.kind is inspect.Parameter.KEYWORD_ONLY} == {*SETTINGS}
     assert all(ours[name].default == base[name].default for name in base if name != "kwargs")
 
 

@@ -72,7 +72,7 @@ def test_a_rule_about_what_the_answer_says(guarded: Any) -> None:
     rule = {"name": "no-secret", "rule": 'G !final_answer(answer ~ "*secret*")', "severity": "PERSISTENT_BLOCK"}
     seen = guarded([end("the secret"), end("nothing")], rule)
     assert seen.answer == "nothing"
-    seen = guarded([end("word")], rule, runs=[{"additional_args": {"word": "the secret"}}], max_steps=1)
+    seen = guarded([end("word"), "a text"], rule, runs=[{"additional_args": {"word": "the secret"}}], max_steps=1)
     assert violations(seen) == [("no-secret", "PERSISTENT_BLOCK", "final_answer", 1)]
 
 

@@ -9,6 +9,7 @@ from smolagents.models import MessageRole
 
 from agentltl import Guard
 from agentltl.agents.agent_with_constraints import AgentWithConstraints
+from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.errors import ConstraintError, ConstraintViolationError
@@ -184,3 +185,99 @@ def test_the_settings_travel_with_a_saved_agent() -> None:
     agent = ToolCallingAgentWithConstraints([], model, constraints=[FIRST], mask_tools=True, mask_reasons=True)
     again = ToolCallingAgentWithConstraints.from_dict(json.loads(json.dumps(agent.to_dict())))
     assert (again.mask_tools, again.mask_reasons) == (True, True)
+
+
+# Code agents.
+
+
+def code(text: str) -> str:
+    return f"<code>\n{text}\n</code>"
+
+
+@pytest.fixture
+def coded(watch: Any, echo: Any) -> Any:
+    def coded(texts: Any, *rules: dict[str, Any], **more: Any) -> Any:
+        made = [echo("write"), echo("read"), echo("other")]
+        more = {"mask_tools": True, "constraints": list(rules)} | more
+        return watch(CodeAgentWithConstraints, texts, made, **more)
+
+    return coded
+
+
+CODE_END = code("final_answer('done')")
+CAN = "Your code can call now: "
+ELSE = "Every other tool is refused, whatever the arguments, until one of these calls has changed that"
+
+
+def told(seen: Any) -> list[str]:
+    """What the prompt of each step says of masking."""
+    lasts = [request.messages[-1].content[-1]["text"] for request in seen.model.requests]
+    return [text[text.index(CAN) :] if CAN in text else "" for text in lasts]
+
+
+def test_code_is_told_what_it_can_call(coded: Any) -> None:
+    once = {"name": "once", "rule": "at_most_once(read)", "severity": "PERSISTENT_BLOCK"}
+    seen = coded([code("other('a')"), code("read('a')"), code("write('a')"), CODE_END], FIRST, once)
+    assert seen.answer == "done"
+    before = f"{CAN}`read`, `other`, `final_answer`.\n{ELSE}."
+    after = f"{CAN}`write`, `other`, `final_answer`.\n{ELSE}."
+    assert told(seen) == [before, before, after, after]
+    assert CAN not in str(seen.agent.write_memory_to_messages()[:-1])
+    assert CAN in str(seen.steps[0].model_input_messages)
+
+
+def test_nothing_is_said_where_all_can_be_called(coded: Any) -> None:
+    assert told(coded([CODE_END], FIRST | {"severity": "TOLERATE"})) == [""]
+    assert told(coded([CODE_END], FIRST, mask_tools=False)) == [""]
+
+
+def test_code_is_told_the_reasons(coded: Any) -> None:
+    seen = coded([code("other('a')"), code("read('a')"), CODE_END], FIRST, mask_reasons=True)
+    assert told(seen)[0] == (
+        f"{CAN}`read`, `other`, `final_answer`.\n{ELSE}:\n"
+        '- write: first: "read" was never called (cannot precede "write").'
+    )
+    assert told(seen)[2] == ""
+
+
+def test_code_can_open_the_way_itself_and_is_refused_as_ever(coded: Any) -> None:
+    seen = coded([code("read('a')\nwrite('b')"), CODE_END], FIRST)
+    assert seen.agent.tools["write"].got == ["b"]
+    seen = coded([code("write('b')"), CODE_END], FIRST)
+    assert seen.agent.tools["write"].got == []
+    assert "Refused: `write` did not run." in str(seen.steps[0].error)
+
+
+def test_the_rest_of_the_prompt_stays_as_it_is(watch: Any, echo: Any) -> None:
+    prompts = []
+    for mask in (False, True):
+        seen = watch(
+            CodeAgentWithConstraints, [code("other('a')"), CODE_END], [echo("write"), echo("read"), echo("other")],
+            constraints=[FIRST], mask_tools=mask,
+        )  # fmt: skip
+        prompts.append([request.text for request in seen.model.requests])
+    for free, masked in zip(*prompts, strict=True):
+        assert masked.startswith(free)
+        assert masked[len(free) :].strip().startswith(CAN)
+
+
+def test_code_always_has_something_to_call(coded: Any) -> None:
+    rules = [{"name": n, "rule": f"never({n})", "severity": "PERSISTENT_BLOCK"} for n in ("write", "read", "other")]
+    answer = {"name": "answer", "rule": "never(final_answer)", "severity": "PERSISTENT_BLOCK"}
+    seen = coded([CODE_END], *rules)
+    assert told(seen) == [f"{CAN}`final_answer`.\n{ELSE}."]
+    assert told(coded([CODE_END, "over"], *rules, answer, max_steps=1)) == [f"{CAN}`final_answer`.\n{ELSE}.", ""]
+
+
+def test_members_and_steps_alone(coded: Any) -> None:
+    helper = ToolCallingAgent([], ScriptedModel([end()]), name="helper", description="Helps.", verbosity_level=-1)
+    rule = {"name": "asks-first", "rule": "precedence(read, helper)", "severity": "PERSISTENT_BLOCK"}
+    seen = coded(
+        ["a plan", code("other(1)"), "forced"], rule, managed_agents=[helper], planning_interval=5, max_steps=1
+    )
+    assert told(seen) == ["", f"{CAN}`write`, `read`, `other`, `final_answer`.\n{ELSE}.", ""]
+
+
+def test_reasons_for_nothing_masked_are_an_error_in_code_too() -> None:
+    with pytest.raises(ConstraintError, match="mask_tools=True"):
+        CodeAgentWithConstraints([], object(), mask_reasons=True)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 from smolagents.monitoring import Timing
 from smolagents.utils import AgentError, AgentToolExecutionError
 
-from agentltl import AgentWithConstraints
+from agentltl import AgentWithConstraints, ApprovalPendingError, Pending
 from agentltl.agents.models.scripted import Reply, ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.errors import ConstraintError, ConstraintViolationError
@@ -1043,6 +1043,77 @@ def test_a_forbidden_answer(how: str, kind: str, severity: str) -> None:
     ended(held, severity)
 
 
+@way("the text that smolagents asks for when no step is left", "judged as `final_answer`; refused, there is no answer")
+@both
+@severities
+def test_the_text_when_no_step_is_left(kind: str, severity: str) -> None:
+    for rules in ([], [rule(FORBIDDEN, severity)]):
+        ran = run(kind, [], *rules, runs=(), max_steps=1)
+        ran.model.replies[:] = [*ways.written(kind, [("read", A)]), "the secret"]
+        if rules and severity == STOP:
+            with pytest.raises(ConstraintViolationError):
+                ran.agent.run("Do it.")
+        else:
+            assert ran.agent.run("Do it.") == (None if rules else "the secret")
+
+
+CARRIER = "from concurrent.futures import *\ne = ThreadPoolExecutor(1).submit(final_answer, ['open']).exception()\n"
+ON_ITS_WAY = "def f():\n    try:\n        raise e\n    finally:\n        e.value[0] = 'the secret'\nf()"
+
+
+@way("an answer that the code changes on its way out", "the answer is judged again as it comes out", CODE)
+def test_an_answer_that_changes_on_its_way() -> None:
+    text = 'G !final_answer(answer[0] ~ "*secret*")'
+    more: dict[str, Any] = {"additional_authorized_imports": ["concurrent.futures"]}
+    assert run(CODE, [CARRIER + ON_ITS_WAY], **more).end == ["the secret"]
+    end = ("final_answer", {"answer": ["nothing"]})
+    held = run(CODE, [CARRIER + ON_ITS_WAY, end], rule(text, BLOCK), **more)
+    assert held.end == ["nothing"]
+    assert "the-rule" in held.text
+
+
+OWED = rule("response(write, read)", applies_to_final_answer=True)
+OWING = {
+    "an answer again and again": (
+        "write('a')\nfor x in range(9):\n    try:\n        final_answer(x)\n    except Exception:\n        pass"
+    ),
+    "calls behind the answer": "try:\n    final_answer('x')\nfinally:\n    write('a')",
+}
+
+
+@way(
+    "code that answers again before its model has heard what is owed, or calls something behind its answer",
+    "the model is asked for what is owed, as for any answer",
+    CODE,
+)
+@pytest.mark.parametrize("text", OWING.values(), ids=OWING)
+def test_an_answer_while_something_is_owed(text: str) -> None:
+    held = run(CODE, [text, [("read", A), END]], OWED)
+    assert (held.end, held.agent.guard.violations) == ("done", ())
+    assert isinstance(run(CODE, [text, END], OWED).end, ConstraintViolationError)
+
+
+@way(
+    "a call that waits for a person, caught, left in `finally`, or made by a thread",
+    "the run ends there; nothing that comes after it runs",
+    CODE,
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    write('a')\nexcept:\n    other('x')\nother('y')",
+        "def f():\n    try:\n        write('a')\n    finally:\n        return other('x')\nf()\nfinal_answer('x')",
+        "import threading\nt = threading.Thread(target=write, args=('a',))\nt.start()\nt.join()\nother('x')",
+    ],
+)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_call_that_waits(text: str) -> None:
+    more: dict[str, Any] = {"additional_authorized_imports": ["threading"], "approve": lambda request: Pending()}
+    held = run(CODE, [text, END], rule(NEVER, "ASK"), **more)
+    assert isinstance(held.end, ApprovalPendingError)
+    assert (held.got(), held.got("other")) == ([], [])
+
+
 # Tools that are not what they seem.
 
 
@@ -1224,18 +1295,6 @@ def test_a_tool_gets_an_object_of_your_own_class_itself(kind: str) -> None:
     assert got[Basket] is basket
     assert got[list] == things
     assert got[list] is not things
-
-
-@open_way(
-    "the text that smolagents asks for when no step is left",
-    "it is the answer, and no call: no rule for `final_answer` judges what it says",
-)
-@both
-def test_the_text_when_no_step_is_left(kind: str) -> None:
-    ran = run(kind, [], rule(FORBIDDEN), runs=(), max_steps=1)
-    ran.model.replies[:] = [*ways.written(kind, [("read", A)]), "the secret"]
-    assert ran.agent.run("Do it.") == "the secret"
-    assert ran.events == ["read"]
 
 
 @open_way(
