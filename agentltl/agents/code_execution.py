@@ -39,6 +39,7 @@ class CodeExecution(Asks, CodeAgent):
 
     _executor: GuardedExecutor
     _member_stop: Decision | None = None
+    _within: bool
     _waits: CodePending | None = None
     """The call of the code that waits for a person: nothing that comes after it runs."""
 

@@ -55,7 +55,9 @@ class GuardedCode(CodeExecution):
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run the agent. A stop in the code leaves under its own name."""
-        self._calls, self._logged, self._stopped_logs, self._waits = [], set(), None, None
+        self._calls, self._logged, self._stopped_logs = [], set(), None
+        if not self._within:
+            self._waits = None
         try:
             ended: Any = super().run(*args, **kwargs)
         except CodeStop as stop:
@@ -92,20 +94,20 @@ class GuardedCode(CodeExecution):
     def _run_code(self, executor: LocalPythonExecutor, code: str) -> CodeOutput:
         """Run code. What the model would not hear of its calls otherwise is put behind what the code has printed."""
         calls, before = self._calls, len(self._calls)
-        self._answers, self._waits = [], None
+        around, self._answers = self._answers, []
         output: CodeOutput | None = None
         error: Exception | None = None
         left: CodeStop | None = None
         try:
             output = executor(code) if self.approve is None else self._patience.run(executor, code)
             if output.is_final_answer and self.guard.constraints:
-                self._accept(output.output)
+                output = CodeOutput(self._accepted(output.output), output.logs, True)
         except CodeStop as stop:
             left = stop
         except Exception as raised:
             error = raised
         finally:
-            self._answers = []
+            self._answers = around
         printed = executor.state.get("_print_outputs", "")
         heard = f"{printed}{'' if error is None else error}"
         untold = [text for text in dict.fromkeys(c.feedback for c in calls[before:]) if text and text not in heard]
@@ -128,25 +130,28 @@ class GuardedCode(CodeExecution):
         stopped = self._member_stop or self.guard.stopped
         return CodeStop(stopped) if stopped is not None else self._waits or stop
 
-    def _accept(self, answer: object) -> None:
-        """The code is over, and this would be the answer. It raises where that is not to be.
+    def _accepted(self, answer: object) -> object:
+        """The code is over, and this would be the answer: what is. It raises where none is accepted.
 
         Code that gets hold of what carries the answer out of it can change it, and calls that it makes behind the
         answer (`finally`) can owe something.
         """
         if self._waits is not None or self.guard.stopped is not None:
-            return
+            return answer
         if naming(FINAL_ANSWER, self.guard.constraints):
             now = hold(exact(answer))
             if not any(answer is returned and same(now, then) for returned, then in self._answers):
                 tool = self.tools[FINAL_ANSWER]
-                call = self._judged(FINAL_ANSWER, tool, {next(iter(tool.inputs), "answer"): answer})
+                name = next(iter(tool.inputs), "answer")
+                call = self._judged(FINAL_ANSWER, tool, {name: answer})
+                answer = answer if call.changed is None else call.changed.get(name)
                 self._settle(call, answer, result=as_value(answer))
                 self._require_no_stop(call)
         if self.guard.asks_at_the_end:
             decision = self.guard.finish(step=self.step_number)
             if not decision.allowed:
                 raise CodeStop(decision) if decision.action == "stop" else RefusedCallError(decision.feedback)
+        return answer
 
 
 def _ended_at(calls: Sequence[CodeCall]) -> str:

@@ -44,6 +44,8 @@ class Constrained(Base):
     _guard_class: ClassVar[type[Guard]] = Guard
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
+    _within: bool = False
+    """Whether the run that was begun last is part of another one of this agent: a call there has begun it."""
 
     def _constrain(
         self,
@@ -87,7 +89,8 @@ class Constrained(Base):
         """
         self._member_stop = None
         inner = nested()
-        if reset and not (inner and self._has_open_call()):
+        self._within = inner and self._has_open_call()
+        if reset and not self._within:
             self.guard.reset()
         if not inner:
             self.guard.said(task)

@@ -638,7 +638,7 @@ def test_a_member_that_waits_ends_its_managers_run(echo: Any) -> None:
     )  # fmt: skip
     manager = ToolCallingAgentWithConstraints(
         [],
-        ScriptedModel([("clerk", {"task": "Pay."}), END]),
+        ScriptedModel([("clerk", {"task": "Pay.", "additional_args": {}}), END]),
         managed_agents=[member],
         constraints=[],
         verbosity_level=0,
@@ -658,7 +658,10 @@ def test_a_member_asks_while_its_manager_waits(echo: Any) -> None:
         verbosity_level=0,
     )  # fmt: skip
     manager = ToolCallingAgent(
-        [], ScriptedModel([("clerk", {"task": "Pay."}), END]), managed_agents=[member], verbosity_level=0
+        [],
+        ScriptedModel([("clerk", {"task": "Pay.", "additional_args": {}}), END]),
+        managed_agents=[member],
+        verbosity_level=0,
     )
     assert manager.run("Pay bob.") == "done"
     assert (paid.got, len(person.asked)) == ([5], 1)

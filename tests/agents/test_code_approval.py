@@ -29,11 +29,21 @@ from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.verify import verify_trace
 from agentltl.record.events import Stream
 from agentltl.record.metrics import metrics_of
+from tests.agents.conftest import Echo
 from tests.agents.test_approval import ASK, CAP, Person
 from tests.agents.ways import Pay
 
 ROOT = Path(__file__).parent.parent.parent
 END = "final_answer('done')"
+
+
+class Again(Echo):
+    """Runs its own agent."""
+
+    agent: Any = None
+
+    def forward(self, text: Any) -> Any:
+        return self.agent.run("Again.", reset=False)
 
 
 def code(text: str) -> str:
@@ -372,6 +382,18 @@ def test_another_process_goes_on(go: Any, tmp_path: Path) -> None:
     assert "A person has denied it." in later
 
 
+def test_a_run_within_the_code_that_waits_ends_the_run_around_it(go: Any) -> None:
+    def know(agent: Any) -> None:
+        agent.tools["again"].agent = agent
+
+    text = "look(0)\ntry:\n    again('a')\nexcept Exception:\n    look(1)\nlook(2)"
+    seen, paid, looked = go(Person(Pending()), text, "pay(5)", more_tools=[Again("again")], prepare=know)
+    assert isinstance(seen.error, ApprovalPendingError)
+    assert (paid, looked) == ([], [0])
+    seen.agent.guard.approve(seen.agent.guard.pending[0])
+    assert seen.agent.run("Go on.", reset=False) == "done"
+
+
 # The time limit.
 
 LIMITED = hasattr(LocalPythonExecutor([]), "timeout_seconds")
@@ -402,7 +424,7 @@ def test_a_member_that_waits_ends_its_managers_run(echo: Any) -> None:
     ):
         for manager_class, ask in (
             (CodeAgentWithConstraints, code(f"try:\n    clerk('Pay.')\nexcept Exception:\n    {END}\n{END}")),
-            (ToolCallingAgentWithConstraints, ("clerk", {"task": "Pay."})),
+            (ToolCallingAgentWithConstraints, ("clerk", {"task": "Pay.", "additional_args": {}})),
         ):
             member = member_class(
                 [echo("pay")], ScriptedModel([reply]), constraints=[ASK], approve=Person(Pending()), name="clerk",

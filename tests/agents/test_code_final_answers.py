@@ -10,6 +10,7 @@ from smolagents.agents import AgentGenerationError
 from smolagents.local_python_executor import LocalPythonExecutor
 from smolagents.tools import Tool
 
+from agentltl import Change
 from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.errors import ConstraintViolationError
 from agentltl.guard.callwise import CallwiseGuard
@@ -246,6 +247,20 @@ def test_an_executor_of_ones_own_can_change_the_answer_and_it_is_judged(guarded:
     seen = guarded([end("no"), end("yes")], rule, prepare=prepare)
     assert seen.answer == "yes!"
     assert violations(seen) == [("no-secret", BLOCK, "final_answer", 1)]
+
+
+def test_a_person_is_asked_about_an_answer_that_was_changed_on_its_way(guarded: Any) -> None:
+    asked: list[Any] = []
+
+    def person(request: Any) -> Any:
+        asked.append(request.args["answer"])
+        return Change({"answer": "nothing"})
+
+    rule = {**SECRET, "severity": "ASK"}
+    more: dict[str, Any] = {"additional_authorized_imports": ["concurrent.futures"], "approve": person}
+    seen = guarded([ANSWERS["changed on its way"]], rule, **more)
+    assert (seen.answer, asked) == ("nothing", ["the secret"])
+    assert "A person has changed the arguments" in seen.steps[0].observations
 
 
 def test_an_answer_of_another_tool(guarded: Any) -> None:
