@@ -148,7 +148,7 @@ class CodeExecution(Asks, CodeAgent):
             return
         if error.decision is not None and isinstance(error, PendingStopError):
             self._waits = CodePending(error.decision, error.request)
-            raise self._waits from None
+            raise CodePending(error.decision, error.request) from None
         if error.decision is not None:
             self._member_stop = error.decision
             raise CodeStop(error.decision) from None

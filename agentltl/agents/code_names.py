@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from types import FunctionType
+from typing import NamedTuple
 
 from smolagents.tools import Tool
 
@@ -12,10 +13,19 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 _OPTION = "sanitize_inputs_outputs"
 """A keyword of smolagents' own, which no tool gets."""
 
+
+class _Known(NamedTuple):
+    """What a function takes, and the arguments that have a default; `set` are the defaults as the function had them,
+    since they can be set anew."""
+
+    set: tuple[object, object]
+    signature: inspect.Signature
+    defaults: dict[str, object]
+
+
 _MOST = 1_000
 """Of how many functions the signature is remembered; to look one up costs more than to judge a call."""
-_known: dict[tuple[FunctionType, bool], tuple[object, object, inspect.Signature]] = {}
-"""With the defaults that the function had: they can be set anew."""
+_known: dict[tuple[FunctionType, bool], _Known] = {}
 
 
 def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object] | None:
@@ -31,7 +41,7 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
         case (dict() as single,) if not kwargs and isinstance(tool, Tool) and all(name in inputs for name in single):
             args, kwargs = (), single  # smolagents takes a single object for the arguments by name
     function = _called(tool)
-    signature = _signature(function)
+    signature = _known_of(function).signature
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError:
@@ -54,20 +64,17 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
 
 def left_out(tool: object, given: Mapping[str, object]) -> dict[str, object]:
     """The tool's defaults for the arguments that a call by name does not give."""
-    parameters = _signature(_called(tool)).parameters
-    empty = inspect.Parameter.empty
-    return {
-        name: p.default
-        for name, p in parameters.items()
-        if p.default is not empty and name not in given and name != _OPTION
-    }
+    return {name: value for name, value in _known_of(_called(tool)).defaults.items() if name not in given}
 
 
 def _called(tool: object) -> object:
     """The function that gets the arguments."""
-    # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
-    is_plain = isinstance(tool, Tool) and inspect.getattr_static(type(tool), "__call__") is Tool.__dict__["__call__"]
-    return tool.forward if is_plain else tool.__call__  # type: ignore[attr-defined, operator]
+    if isinstance(tool, Tool):
+        for kind in type(tool).__mro__:
+            # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
+            if (call := kind.__dict__.get("__call__")) is not None:
+                return tool.forward if call is Tool.__dict__["__call__"] else tool.__call__
+    return tool.__call__  # type: ignore[operator]
 
 
 def _by_place(
@@ -80,26 +87,28 @@ def _by_place(
     return found | {"*": list(args[len(free) :])} if len(args) > len(free) else found
 
 
-def _signature(function: object) -> inspect.Signature:
+def _known_of(function: object) -> _Known:
     bare = getattr(function, "__func__", function)
     if not isinstance(bare, FunctionType):
-        return _looked_up(function)
-    key = bare, bare is not function
+        return _looked_up(function, (None, None))
+    key, now = (bare, bare is not function), (bare.__defaults__, bare.__kwdefaults__)
     known = _known.get(key)
-    if known is None or known[0] is not bare.__defaults__ or known[1] is not bare.__kwdefaults__:
+    if known is None or known.set[0] is not now[0] or known.set[1] is not now[1]:
         if len(_known) >= _MOST:
             _known.clear()
-        known = _known[key] = bare.__defaults__, bare.__kwdefaults__, _looked_up(function)
-    return known[2]
+        known = _known[key] = _looked_up(function, now)
+    return known
 
 
-def _looked_up(function: object) -> inspect.Signature:
+def _looked_up(function: object, now: tuple[object, object]) -> _Known:
     try:
         signature = inspect.signature(function)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # Python does not know what the function takes
         signature = inspect.signature(lambda *args, **kwargs: None)
     # A tool that was made from a function is written with a `self` that its `forward` does not take.
-    return signature.replace(parameters=[p for p in signature.parameters.values() if p.name != "self"])
+    parameters = [p for p in signature.parameters.values() if p.name != "self"]
+    defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty and p.name != _OPTION}
+    return _Known(now, signature.replace(parameters=parameters), defaults)
 
 
 def _speaks_for_itself(tool: object, function: object) -> bool:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,14 @@ def test_an_answer_can_be_put_to_a_person(go: Any) -> None:
     assert isinstance(seen.error, ApprovalPendingError)
 
 
+def test_a_loop_does_not_ask_for_ever(go: Any) -> None:
+    person = Person(*[False] * 9)
+    text = "for x in range(9):\n    try:\n        pay(5)\n    except Exception:\n        pass"
+    seen, paid, _ = go(person, text, max_identical_refusals=3)
+    assert isinstance(seen.error, ConstraintViolationError)
+    assert (paid, len(person.asked)) == ([], 2)
+
+
 # Threads of the code.
 
 THREADS = ["concurrent.futures", "threading"]
@@ -242,6 +251,28 @@ def test_an_approval_is_not_taken_by_the_same_call_of_another_thread(go: Any) ->
     person = Person(True, *[False] * 7)
     seen, paid, _ = go(person, text, additional_authorized_imports=THREADS)
     assert (seen.answer, paid, len(person.asked)) == ("done", [5], 8)
+
+
+def test_many_agents_share_an_approver_and_nothing_else(echo: Any) -> None:
+    def person(request: Any) -> Any:
+        time.sleep(0.002)
+        return Pending() if request.args["text"] == 7 else request.args["text"] % 2 == 0
+
+    def one(number: int) -> tuple[list[Any], str]:
+        text = "for x in range(6):\n    try:\n        pay(x)\n    except Exception:\n        pass\n"
+        last = "pay(7)" if number % 3 == 0 else END
+        agent = CodeAgentWithConstraints(
+            [echo("pay")], ScriptedModel([code(text + last)]), constraints=[ASK], approve=person, verbosity_level=-1
+        )
+        try:
+            return agent.tools["pay"].got, agent.run("Pay.")
+        except ApprovalPendingError:
+            return agent.tools["pay"].got, "pending"
+
+    with ThreadPoolExecutor(8) as pool:
+        ends = list(pool.map(one, range(24)))
+    assert [paid for paid, _ in ends] == [[0, 2, 4]] * 24
+    assert [end for _, end in ends] == ["pending", "done", "done"] * 8
 
 
 # No answer yet.
