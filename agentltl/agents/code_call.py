@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from smolagents.monitoring import AgentLogger
 
@@ -43,6 +43,15 @@ class CodePending(CodeStop):
 
     def error(self, logger: AgentLogger) -> ConstraintStopError | PendingStopError:
         return PendingStopError(self.decision.feedback, self.decision, self.request, logger)
+
+
+class CodeAnswer(NamedTuple):
+    """What a judged call of `final_answer` has returned to the code: the `value`, how that `was` then, and the place of
+    the call in the guard's trace."""
+
+    value: object
+    was: Json
+    index: int | None  # type: ignore[assignment]  # the place of the call, as in `Decision`
 
 
 @dataclass(slots=True)

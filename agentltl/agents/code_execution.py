@@ -17,7 +17,7 @@ from smolagents.local_python_executor import safer_func
 
 from agentltl.agents.asking import Propose
 from agentltl.agents.asks import Asks
-from agentltl.agents.code_call import CodeCall, CodePending, CodeStop
+from agentltl.agents.code_call import CodeAnswer, CodeCall, CodePending, CodeStop
 from agentltl.agents.code_names import named
 from agentltl.agents.code_values import exact, owned
 from agentltl.agents.nested import inside
@@ -45,8 +45,8 @@ class CodeExecution(Asks, CodeAgent):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._calls: list[CodeCall] = []
-        self._answers: list[tuple[object, Json]] = []
-        """What judged calls of `final_answer` have returned to the code that runs, and how that was at the time."""
+        self._answers: list[CodeAnswer] = []
+        """Those of the code that runs."""
         self._logged: set[str] = set()
         self._patience = Patience()
         super().__init__(*args, **kwargs)
@@ -89,7 +89,7 @@ class CodeExecution(Asks, CodeAgent):
         self._require_no_stop(call)
         result = self._executor._behind_guard(result)  # a tool that a tool hands out is called like any other
         if name == FINAL_ANSWER and self.guard.constraints:
-            self._answers.append((result, hold(exact(result))))
+            self._answers.append(CodeAnswer(result, hold(exact(result)), call.decision.index))
         return result
 
     def _judged(self, name: str, tool: Any, given: dict[str, object]) -> CodeCall:

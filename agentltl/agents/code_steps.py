@@ -133,14 +133,14 @@ class GuardedCode(CodeExecution):
     def _accepted(self, answer: object) -> object:
         """The code is over, and this would be the answer: what is. It raises where none is accepted.
 
-        Code that gets hold of what carries the answer out of it can change it, and calls that it makes behind the
-        answer (`finally`) can owe something.
+        Code that gets hold of what carries the answer out of it can change it, and can make calls behind it
+        (`finally`). Then the answer is judged as it comes out; and what such calls owe is asked for.
         """
         if self._waits is not None or self.guard.stopped is not None:
             return answer
         if naming(FINAL_ANSWER, self.guard.constraints):
-            now = hold(exact(answer))
-            if not any(answer is returned and same(now, then) for returned, then in self._answers):
+            now, latest = hold(exact(answer)), len(self.guard.trace.calls) - 1
+            if not any(answer is a.value and same(now, a.was) and a.index == latest for a in self._answers):
                 tool = self.tools[FINAL_ANSWER]
                 name = next(iter(tool.inputs), "answer")
                 call = self._judged(FINAL_ANSWER, tool, {name: answer})

@@ -249,6 +249,20 @@ def test_an_executor_of_ones_own_can_change_the_answer_and_it_is_judged(guarded:
     assert violations(seen) == [("no-secret", BLOCK, "final_answer", 1)]
 
 
+KEPT = "from concurrent.futures import *\ne = ThreadPoolExecutor(1).submit(final_answer, 'x').exception()\n"
+
+
+@pytest.mark.parametrize("text", [*BEHIND.values(), f"{KEPT}{OPEN}\nraise e"])
+def test_an_answer_is_judged_where_it_comes_out(text: str, guarded: Any) -> None:
+    rule = {"name": "closed", "rule": "G (open -> (!final_answer W close))", "severity": BLOCK}
+    more: dict[str, Any] = {"additional_authorized_imports": ["concurrent.futures"]}
+    seen = guarded([text, f"{CLOSE}\n{end('late')}"], rule, **more)
+    assert (seen.answer, len(violations(seen))) == ("late", 1)
+    assert "Refused: `final_answer` did not run." in str(seen.steps[0].error)
+    seen = guarded([KEPT, "raise e", end("late")], {**rule, "rule": "at_most_once(final_answer)"}, max_steps=2, **more)
+    assert "Refused" in str(seen.steps[1].error)
+
+
 def test_a_person_is_asked_about_an_answer_that_was_changed_on_its_way(guarded: Any) -> None:
     asked: list[Any] = []
 
