@@ -20,8 +20,9 @@ from agentltl.constraints.sentences.blame import at_the_last, blame, each_alone
 from agentltl.constraints.sentences.events import Events
 from agentltl.constraints.sentences.pattern_sentences import SENTENCES, Scene
 from agentltl.constraints.sentences.places import Places, sentence
-from agentltl.constraints.sentences.proof import Effort, Proofs, TooMuch
+from agentltl.constraints.sentences.proof import Proofs
 from agentltl.constraints.sentences.sentences import Teller
+from agentltl.constraints.sentences.why import Effort, TooMuch
 from agentltl.constraints.trace import Trace
 
 HOLDS = "No call breaks the rule."

@@ -22,7 +22,7 @@ from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.proposition import Called, Tools
 from agentltl.constraints.scope import Rule
 from agentltl.constraints.search import timeless
-from agentltl.constraints.sentences.proof import Effort
+from agentltl.constraints.sentences.why import Effort
 from agentltl.constraints.trace import Call, Trace
 from agentltl.constraints.value import key
 from agentltl.guard.decision import Decision

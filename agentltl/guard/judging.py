@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.explain import explain_breach
 from agentltl.constraints.panel import Moved
-from agentltl.constraints.sentences.proof import Effort
+from agentltl.constraints.sentences.why import Effort
 from agentltl.constraints.trace import Position, Trace
 from agentltl.guard.decision import Violation
 from agentltl.guard.severity import ConstraintSeverity

@@ -10,7 +10,8 @@ from agentltl.constraints import judgement as j
 from agentltl.constraints.formula import Apply, Formula, Quantified
 from agentltl.constraints.operators import AND, SYMBOLS
 from agentltl.constraints.path import Env
-from agentltl.constraints.sentences.proof import Leaf, Proof, Proofs
+from agentltl.constraints.sentences.proof import Proofs
+from agentltl.constraints.sentences.why import Leaf, Proof
 
 ALWAYS = SYMBOLS["G"]
 

@@ -14,8 +14,9 @@ from agentltl.constraints.path import Env
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.sentences.gaps import bound_text
 from agentltl.constraints.sentences.places import ASKS
-from agentltl.constraints.sentences.proof import Leaf, Proofs, counted
+from agentltl.constraints.sentences.proof import Proofs, counted
 from agentltl.constraints.sentences.telling import Telling
+from agentltl.constraints.sentences.why import Leaf
 from agentltl.constraints.sentences.wording import no_number, operand_text, path_text, relation, value_text
 from agentltl.constraints.tally import Tally, amount
 from agentltl.constraints.trace import ABSENT

@@ -12,8 +12,8 @@ from agentltl.constraints.operators import AND, OR
 from agentltl.constraints.path import OTHER, Env, Frame
 from agentltl.constraints.proposition import Called
 from agentltl.constraints.sentences.places import Places, tools_text
-from agentltl.constraints.sentences.proof import Leaf
 from agentltl.constraints.sentences.telling import Mentions, Telling, bound
+from agentltl.constraints.sentences.why import Leaf
 
 
 def demanded(formula: Formula) -> list[Called]:

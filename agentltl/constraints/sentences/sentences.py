@@ -21,8 +21,9 @@ from agentltl.constraints.sentences.call_text import CallFacts
 from agentltl.constraints.sentences.fact_text import fact_text, tally_text
 from agentltl.constraints.sentences.gaps import Gap, demanded, gap
 from agentltl.constraints.sentences.places import Places, tools_text
-from agentltl.constraints.sentences.proof import Leaf, Proofs
+from agentltl.constraints.sentences.proof import Proofs
 from agentltl.constraints.sentences.telling import Telling
+from agentltl.constraints.sentences.why import Leaf
 from agentltl.constraints.value import key
 
 

@@ -14,7 +14,8 @@ from agentltl.constraints.path import Env
 from agentltl.constraints.scope import rule
 from agentltl.constraints.sentences.blame import blame, each_alone
 from agentltl.constraints.sentences.events import Events
-from agentltl.constraints.sentences.proof import EFFORT, Effort, Leaf, Proofs
+from agentltl.constraints.sentences.proof import Proofs
+from agentltl.constraints.sentences.why import EFFORT, Effort, Leaf
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Call, Outcome, Position, Trace
 from agentltl.testing import random_formula, random_trace

@@ -13,7 +13,8 @@ from agentltl.constraints.monitor import Monitor
 from agentltl.constraints.path import Env
 from agentltl.constraints.scope import rule
 from agentltl.constraints.semantics import judge
-from agentltl.constraints.sentences.proof import Effort, Leaf, Proof, Proofs, TooMuch
+from agentltl.constraints.sentences.proof import Proofs
+from agentltl.constraints.sentences.why import Effort, Leaf, Proof, TooMuch
 from agentltl.constraints.tally import Tally
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Call, Outcome, Trace
