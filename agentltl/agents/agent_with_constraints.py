@@ -13,7 +13,7 @@ from agentltl.agents.approval import Approver
 from agentltl.agents.recorded import RecordedAgentWithConstraints
 from agentltl.agents.tool_calling import Constraints, Severities
 from agentltl.constraints.value import Json
-from agentltl.guard.decision import Violation
+from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.guard import Guard
 from agentltl.guard.severity import ConstraintSeverity
 from agentltl.record.events import Sink
@@ -102,6 +102,11 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         """
         self.smolagent.restore(state)
         self._earlier = list(state.get("messages", ()))
+
+    def open_questions(self) -> list[tuple[Guard, Decision]]:
+        """The calls about which a person was asked and has not answered, this agent's and those of managed agents that
+        wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
+        return self.smolagent.open_questions()
 
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> RecordedAgentWithConstraints:
         agent = RecordedAgentWithConstraints(tools, model, **self._constraints, **settings)

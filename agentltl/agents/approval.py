@@ -38,11 +38,13 @@ class ApprovalRequest:
     id: str | None = None
 
     @classmethod
-    def of(cls, decision: Decision, *, task: str | None, step: int | None, agent: str | None) -> ApprovalRequest:
-        """The question about a refused call."""
-        assert decision.call is not None
-        rules = tuple(BrokenRule(v.constraint_name, v.detail, v.description) for v in decision.violations if v.refuses)
-        return cls(decision.call.tool, decision.call.args, rules, task, step, agent, decision.id)
+    def of(cls, *decisions: Decision, task: str | None, step: int | None, agent: str | None) -> ApprovalRequest:
+        """The question about a refused call; the id is that of the first guard that refuses it."""
+        call = decisions[0].call
+        assert call is not None
+        refusing = (v for decision in decisions for v in decision.violations if v.refuses)
+        rules = tuple(BrokenRule(v.constraint_name, v.detail, v.description) for v in refusing)
+        return cls(call.tool, call.args, rules, task, step, agent, decisions[0].id)
 
     def to_dict(self) -> dict[str, Json]:
         """The question as plain data; JSON where the arguments are."""

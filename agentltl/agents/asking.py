@@ -1,29 +1,26 @@
-"""Putting a refused call to an approver, and doing what it answers. It fails closed: no clear yes is a no."""
+"""Putting a refused call to those who can allow it, and doing what they answer."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import inspect
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
+from agentltl.agents.above import locked
+from agentltl.agents.answering import answer_of
 from agentltl.agents.approval import Allow, Answer, ApprovalRequest, Approver, Change, Deny, Pending
+from agentltl.agents.verdict import Refused, Verdict
 from agentltl.constraints.value import Json, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import waiting
-from agentltl.guard.guard import Guard
 from agentltl.record.events import EventKind
 
 log = logging.getLogger("agentltl")
 MOST_ROUNDS = 10
 """How often an approver can change one call and have it asked again."""
 
-Propose = Callable[[Json], Decision | None]
+Propose = Callable[[Json], Verdict | None]
 """Judge the call with these arguments; None if the tool does not take them."""
 Tell = Callable[[EventKind, dict[str, Json]], None]
 """Is told of each question (`approval_requested`) and each answer (`approval_answered`)."""
@@ -41,59 +38,61 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who is asked, and on whose behalf: the agent's name, its task, the run's step."""
+    """On whose behalf people are asked: the agent's name, its task, the run's step."""
 
-    guard: Guard
-    approver: Approver
     tell: Tell
     task: str | None = None
     step: int | None = None
     agent: str | None = None
 
-    def ask(self, decision: Decision, propose: Propose) -> Asked:
-        """Ask about a refused call, unless another rule refuses it anyway."""
+    def ask(self, verdict: Verdict, propose: Propose) -> Asked:
+        """Ask about a refused call, unless a rule refuses it that nobody can answer for.
+
+        Where the rules of several guards refuse it, each of those who answer for them is asked once, and the call runs
+        when all have allowed it; one no is a no.
+        """
         changed: dict[str, Json] | None = None
+        changer: tuple[Approver, Allow] | None = None  # whoever changes a call allows the changed one
         for _ in range(MOST_ROUNDS):
-            if decision.allowed or not self.guard.approvable(decision):
+            if not verdict.asks:
                 break
-            request = ApprovalRequest.of(decision, task=self.task, step=self.step, agent=self.agent)
-            answer = self._answer(request)
-            match answer:
-                case Pending():
-                    return Asked(decision._replace(feedback=waiting(decision)), changed, request)
-                case Deny():
-                    return Asked(self.guard.deny(decision, answer.reason, by=answer.by), changed)
-                case Allow():
-                    return Asked(self._approved(decision, propose, answer), changed)
-                case Change():
-                    proposed = propose(answer.args)
-                    if proposed is None:
-                        log.error(
-                            "the arguments that an approver gave do not fit `%s`: the call is denied", request.tool
-                        )
-                        reason = "The arguments were changed to ones that the tool does not take."
-                        return Asked(self.guard.deny(decision, reason, by=answer.by))
-                    self.guard.deny(decision, "the arguments were changed", by=answer.by)
-                    decision = proposed
-                    assert decision.call is not None
-                    changed = thaw(decision.call.args)
-                    if not answer.ask_again and not decision.allowed and self.guard.approvable(decision):
-                        return Asked(self._approved(decision, propose, Allow(by=answer.by)), changed)
-        return Asked(decision, changed)
+            allowed: list[tuple[Refused, Allow]] = []
+            for approver, refused in verdict.by_approver():
+                request = ApprovalRequest.of(
+                    *(one.decision for one in refused), task=self.task, step=self.step, agent=self.agent
+                )
+                known = changer is not None and approver == changer[0]
+                answer = changer[1] if changer is not None and known else self._answer(approver, request)
+                match answer:
+                    case Allow():
+                        allowed += [(one, answer) for one in refused]
+                    case Pending():
+                        _approve(allowed)
+                        decision = refused[0].decision
+                        return Asked(decision._replace(feedback=waiting(decision)), changed, request)
+                    case Deny():
+                        return Asked(_denied(verdict, refused[0], answer.reason, answer.by), changed)
+                    case Change():
+                        proposed = propose(answer.args)
+                        if proposed is None:
+                            log.error(
+                                "the arguments that an approver gave do not fit `%s`: the call is denied", request.tool
+                            )
+                            reason = "The arguments were changed to ones that the tool does not take."
+                            return Asked(_denied(verdict, refused[0], reason, answer.by))
+                        _denied(verdict, refused[0], "the arguments were changed", answer.by)
+                        assert proposed.decision.call is not None
+                        verdict, changed = proposed, thaw(proposed.decision.call.args)
+                        changer = None if answer.ask_again else (approver, Allow(by=answer.by))
+                        break
+            else:
+                return Asked(_approved(verdict, allowed, propose), changed)
+        return Asked(verdict.decision, changed)
 
-    def _approved(self, decision: Decision, propose: Propose, answer: Allow) -> Decision:
-        """The call judged again after its approval, if that stands; no other call comes between the two."""
-        assert decision.call is not None
-        with self.guard.lock:
-            approval = self.guard.approve(decision, until=answer.until, by=answer.by)
-            if not approval.allowed:
-                return approval._replace(call=decision.call, own=decision.own)
-            return propose(decision.call.args) or decision
-
-    def _answer(self, request: ApprovalRequest) -> Answer:
+    def _answer(self, approver: Approver, request: ApprovalRequest) -> Answer:
         question = request.to_dict()
         self.tell("approval_requested", {**question, "time": time.time()})
-        answer = _clear(self._given(request), request.tool)
+        answer = answer_of(approver, request)
         said: dict[str, Json] = {"answer": type(answer).__name__.lower(), "by": getattr(answer, "by", None)}
         if isinstance(answer, Deny):
             said["reason"] = answer.reason
@@ -102,45 +101,28 @@ class Asking:
         self.tell("approval_answered", {**question, **said, "time": time.time()})
         return answer
 
-    def _given(self, request: ApprovalRequest) -> object:
-        try:
-            given = self.approver(request)
-            return _awaited(given) if inspect.isawaitable(given) else given
-        except Exception:
-            log.exception("the approver failed when it was asked about `%s`: the call is denied", request.tool)
-            return Deny("The person who could allow it could not be asked.")
+
+def _approve(allowed: list[tuple[Refused, Allow]]) -> Decision | None:
+    """Tell the guards that people have allowed the call: the decision of the first that refuses the approval."""
+    for one, answer in allowed:
+        approval = one.guard.approve(one.decision, until=answer.until, by=answer.by)
+        if not approval.allowed:
+            return approval._replace(call=one.decision.call, own=one.decision.own)
+    return None
 
 
-def _clear(given: object, tool: str) -> Answer:
-    match given:
-        case True:
-            return Allow()
-        case False:
-            return Deny()
-        case Change(args=args) if not isinstance(cast(object, args), Mapping):
-            log.error("the arguments that an approver gave for `%s` are no mapping: the call is denied", tool)
-            return Deny("The arguments were changed to ones that the tool does not take.")
-        case Allow() | Deny() | Change() | Pending():
-            return given
-    log.error("the approver answered `%r` about `%s`, which is no answer: the call is denied", given, tool)
-    return Deny("The person who could allow it gave no clear answer.")
+def _approved(verdict: Verdict, allowed: list[tuple[Refused, Allow]], propose: Propose) -> Decision:
+    """The call judged again after its approval, if that stands; no other call comes between the two."""
+    assert verdict.decision.call is not None
+    with locked(verdict.judge):
+        refused = _approve(allowed)
+        if refused is not None:
+            return refused
+        proposed = propose(verdict.decision.call.args)
+    return verdict.decision if proposed is None else proposed.decision
 
 
-def _awaited(given: Awaitable[object]) -> object:
-    """What an async approver answers; where an event loop runs already, it has one of its own in another thread."""
-
-    async def wait() -> object:
-        return await given
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run(wait())
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(contextvars.copy_context().run, _run, wait()).result()
-
-
-def _run(work: Coroutine[object, object, object]) -> object:
-    """What a coroutine gives, in a loop of its own; the one that the thread may have stays its loop."""
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        return runner.run(work)
+def _denied(verdict: Verdict, by_whom: Refused, reason: str, by: str | None) -> Decision:
+    """Tell the guards that the call is denied, for all of them: the decision of the one that somebody answered for."""
+    decisions = {id(one): one.guard.deny(one.decision, reason, by=by) for one in verdict.refused}
+    return decisions[id(by_whom)]

@@ -67,6 +67,10 @@ class CallLog:
         call.entered = True
         return call
 
+    def changed(self, call: LoggedCall, arguments: object) -> None:
+        """A person has changed the arguments of a managed agent's call."""
+        call.start = {**call.start, "arguments": arguments_of(None, arguments)}
+
     def returned(self, call: LoggedCall, result: object) -> None:
         """The tool has returned this."""
         self._end(call, "ok", tool_result=observation_of(result), action_output=as_text(result))

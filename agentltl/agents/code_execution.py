@@ -15,7 +15,6 @@ from rich.text import Text
 from smolagents.agents import CodeAgent
 from smolagents.local_python_executor import safer_func
 
-from agentltl.agents.asking import Propose
 from agentltl.agents.asks import Asks
 from agentltl.agents.code_call import CodeAnswer, CodeCall, CodePending, CodeStop
 from agentltl.agents.code_names import named
@@ -123,7 +122,7 @@ class CodeExecution(Asks, CodeAgent):
             raise CodePending(call.decision, call.pending)
         raise RefusedCallError(call.feedback)
 
-    def _ask(self, call: CodeCall, propose: Propose) -> None:
+    def _ask(self, call: CodeCall, propose: Callable[[Json], Decision | None]) -> None:
         """Ask a person about a refused call; a call of another thread waits for its turn, and is left if the run ends
         meanwhile."""
         with self._patience.question():

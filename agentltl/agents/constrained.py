@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from smolagents.agents import RunResult
 
+from agentltl.agents.above import RUNS
 from agentltl.agents.approval import Approver
 from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.conversation import restored, state_of
 from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
 from agentltl.agents.saved import GUARD_SETTINGS, MASKS, take_settings, write_imports
+from agentltl.agents.suspended import forget, members_data, members_of, open_questions
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.value import Json
 from agentltl.errors import ConstraintError
@@ -42,6 +44,8 @@ class Constrained(Base):
     guard: Guard
     approve: Approver | None
     _guard_class: ClassVar[type[Guard]] = Guard
+    _goes_on: int | None = None
+    """The number of this run, if a managed agent goes on with an earlier one: its steps begin anew, and are others."""
     _member_stop: Decision | None = None
     """The decision of a managed agent's constraint that has stopped this run."""
     _within: bool = False
@@ -90,6 +94,9 @@ class Constrained(Base):
         self._member_stop = None
         inner = nested()
         self._within = inner and self._has_open_call()
+        self._goes_on = next(RUNS) if inner and not reset else None
+        if reset:
+            forget(self)
         if reset and not self._within:
             self.guard.reset()
         if not inner:
@@ -121,16 +128,27 @@ class Constrained(Base):
         return status
 
     def to_state(self) -> dict[str, Json]:
-        """The conversation so far as JSON: what the agent remembers, and what its guard knows. See `restore`."""
-        return state_of(self.memory.steps, self.guard)
+        """The conversation so far as JSON: what the agent remembers, what its guard knows, and the same of managed
+        agents that wait for a person. See `restore`."""
+        members = members_data(self)
+        return {**state_of(self.memory.steps, self.guard), **({"members": members} if members else {})}
 
     def restore(self, state: Mapping[str, Json]) -> None:
         """Take up a conversation that `to_state` gave, also in another process: `run(..., reset=False)` goes on.
 
         The rules are those of the state.
         """
-        steps, self.guard = restored(state, self._guard_class)
-        self.memory.steps = [*steps]
+        steps, guard = restored(state, self._guard_class)
+        members = list(members_of(self, state.get("members", {})))
+        self.guard, self.memory.steps = guard, [*steps]
+        forget(self)
+        for member in members:
+            member.take_up()
+
+    def open_questions(self) -> list[tuple[Guard, Decision]]:
+        """The calls about which a person was asked and has not answered, this agent's and those of managed agents that
+        wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
+        return open_questions(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo.update((id(it), it) for it in shared(self))

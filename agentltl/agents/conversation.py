@@ -33,8 +33,17 @@ class RememberedError(AgentError):
 
 def state_of(steps: Iterable[MemoryStep], guard: Guard) -> dict[str, Json]:
     """The conversation as JSON."""
-    kept = [data for step in steps if (data := _data(step)) is not None]
-    return {"kind": KIND, "version": VERSION, "steps": kept, "guard": guard.to_state()}
+    return {"kind": KIND, "version": VERSION, "steps": steps_data(steps), "guard": guard.to_state()}
+
+
+def steps_data(steps: Iterable[MemoryStep]) -> list[dict[str, Json]]:
+    """The steps as JSON, those that a later prompt is made of."""
+    return [data for step in steps if (data := _data(step)) is not None]
+
+
+def steps_of(data: Iterable[Mapping[str, Any]]) -> list[Step]:
+    """The steps that `steps_data` was made from."""
+    return [_step(one) for one in data]
 
 
 def restored(state: object, kind: type[Guard]) -> tuple[list[Step], Guard]:
@@ -49,7 +58,7 @@ def restored(state: object, kind: type[Guard]) -> tuple[list[Step], Guard]:
             f"this state of an agent has version {state.get('version')}, and this package reads version {VERSION}\n"
             "read it with the release that wrote it"
         )
-    return [_step(data) for data in state["steps"]], kind.from_state(state["guard"])
+    return steps_of(state["steps"]), kind.from_state(state["guard"])
 
 
 def _data(step: MemoryStep) -> dict[str, Json] | None:

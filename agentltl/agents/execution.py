@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from smolagents.agents import ToolCallingAgent
-from smolagents.tools import validate_tool_arguments
-
-from agentltl.agents.above import Outer, judged, stopped
-from agentltl.agents.asks import Asks
-from agentltl.agents.code_names import left_out, named
+from agentltl.agents.above import Outer, stopped
+from agentltl.agents.call_judging import JudgedCalls
 from agentltl.agents.code_values import owned
-from agentltl.agents.members import decision_of, guarding, outers_of, require_guardable
+from agentltl.agents.member_end import End, end_of
+from agentltl.agents.member_tree import require_guardable
+from agentltl.agents.members import guarding, outers_of
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
-from agentltl.agents.ticket import CallName, Ready, Ticket, as_value, changed_words, same
-from agentltl.constraints.value import Json, Opaque, as_text, hold, thaw
+from agentltl.agents.ticket import CallName, Ready, Ticket, same
+from agentltl.constraints.value import Opaque, hold
 from agentltl.guard.decision import Decision
-from agentltl.guard.ending import FINAL_ANSWER
 
 
-class GuardedExecution(Asks, ToolCallingAgent):
-    """A tool-calling agent that asks `guard` about each execution, and its manager's guard while it is called."""
+class GuardedExecution(JudgedCalls):
+    """A tool-calling agent that asks about each execution."""
 
-    asks_guards_above = True
     _member_stop: Decision | None = None
     """The decision of another agent's constraint, a managed agent's or a manager's, that has stopped this run."""
 
@@ -38,7 +34,7 @@ class GuardedExecution(Asks, ToolCallingAgent):
 
     def _below(self) -> tuple[Outer, ...]:
         """The guards that judge the calls of a managed agent of this one."""
-        own = (Outer(self.guard, self, "", 0),) if self.guard.constraints else ()
+        own = (Outer(self.guard, self, approver=self._approver()),) if self.guard.constraints else ()
         return (*own, *outers_of(self))
 
     def _substitute_state_variables(self, arguments: dict[str, Any] | str) -> dict[str, Any] | str:
@@ -79,103 +75,22 @@ class GuardedExecution(Asks, ToolCallingAgent):
             if member is None:
                 result = super().execute_tool_call(tool_name, ready)
             else:
-                with guarding(member, self._below()):
+                with guarding(self, tool_name, member, self._below(), self._approver()):
                     result = super().execute_tool_call(tool_name, ready)
         except BaseException as error:
+            end = None if member is None else end_of(error)
+            ticket.end = None if end is None else self._ended(end)
             self._settle(ticket, error=error)
-            pending = error.__cause__
-            if member is not None and isinstance(pending, PendingStopError):
-                raise pending from error
-            stop = None if member is None else decision_of(error)
-            if stop is None:
+            if ticket.end is None:
                 raise
-            self._member_stop = stop
-            raise ConstraintStopError(stop.feedback, stop, self.logger) from error
+            raise ticket.end from error
+        ticket.result = result
         self._settle(ticket, result=result)
         if not isinstance(tool_name, CallName):
             for outcome in ticket.outcomes:
                 if outcome.action == "stop":
                     raise self._refused(outcome)
         return result
-
-    def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:
-        """The arguments by name, as the tool will get them: a bare value stands under the first name that it takes, and
-        what the call leaves out has the tool's default.
-
-        None for a call that the parent will not accept: its own error is what the model gets.
-        """
-        tool = self._tool(name) if isinstance(name, str) else None
-        if tool is None:
-            return None
-        try:
-            validate_tool_arguments(tool, arguments)
-        except Exception:
-            return None
-        if isinstance(arguments, dict):
-            arguments = {**arguments, **left_out(tool, arguments)}
-        else:
-            # Python gives it to the first parameter, which need not be the first of `tool.inputs`.
-            arguments = named(tool, (arguments,), {}) or {next(iter(tool.inputs)): arguments}
-        return {name: as_value(value) for name, value in arguments.items()}
-
-    def _tool(self, name: str) -> Any:
-        return self.managed_agents.get(name, self.tools.get(name))
-
-    def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
-        """Judge the call as the tool will get it. A call that the parent will not accept is no event."""
-        ticket.tool = name
-        accepted = self._accepted(name, arguments)
-        if accepted is not None:
-            ticket.args = hold(accepted)
-            ticket.decision = self._decided(ticket, name)
-            if not ticket.decision.allowed:
-                self._ask(ticket, name, arguments)
-
-    def _decided(self, ticket: Ticket, name: str) -> Decision:
-        """What the guard says of a call, and the guards of managers while this agent is called by one."""
-        guard, outers = self.guard, outers_of(self)
-        if name == FINAL_ANSWER and ticket.ends and guard.asks_at_the_end:
-            return guard.finish(ticket.args, id=ticket.id, step=ticket.step)
-        if not outers or name == FINAL_ANSWER:  # a member's answer is the result of its manager's call
-            return guard.propose(str(name), ticket.args, id=ticket.id, step=ticket.step)
-        decision, ticket.above = judged(
-            guard, outers, str(name), ticket.args, own_step=ticket.step or 0, id=ticket.id, step=ticket.step
-        )
-        return decision
-
-    def _ask(self, ticket: Ticket, name: str, given: object) -> None:
-        """Ask a person about a refused call, where it is for a person to allow it."""
-        assert ticket.decision is not None
-        unsaid = left_out(self._tool(name), given) if isinstance(given, dict) else {}
-
-        def own(args: Json) -> Ready:
-            """The arguments as a call gives them: what it has left to the tool stays left to it."""
-            values: dict[str, Any] = dict(thaw(args))
-            kept = {name for name in unsaid if name in values and same(hold(values[name]), hold(unsaid[name]))}
-            return Ready({name: value for name, value in values.items() if name not in kept})
-
-        def propose(args: Json) -> Decision | None:
-            accepted = self._accepted(name, own(args))
-            if accepted is None:
-                return None
-            ticket.args = hold(accepted)
-            return self._decided(ticket, name)
-
-        asked = self._asked(ticket.decision, propose, step=ticket.step, id=ticket.id)
-        ticket.decision, ticket.pending = asked.decision, asked.pending
-        if asked.changed is not None:
-            ticket.changed = own(asked.changed)
-            if not ticket.decision.allowed:
-                told = f"{ticket.decision.feedback}\n{changed_words(ticket)}"
-                ticket.decision = ticket.decision._replace(feedback=told)
-
-    def _settle(self, ticket: Ticket, result: object = None, error: BaseException | None = None) -> None:
-        """Record what came of a call that was allowed."""
-        if ticket.decision is not None and ticket.decision.allowed:
-            text = None if error is None else as_text(error) or type(error).__name__
-            ticket.outcomes.append(self.guard.settle(ticket.decision, result=as_value(result), error=text))
-            if ticket.above is not None:
-                ticket.outcomes += ticket.above.settle(as_value(result), error)
 
     def _as_judged(self, ticket: Ticket, name: str, arguments: Any) -> Any:
         """What was judged is what runs: the arguments, if they still are the judged ones.
@@ -199,6 +114,13 @@ class GuardedExecution(Asks, ToolCallingAgent):
         error = RefusedCallError(message, ticket.decision, self.logger)
         self._settle(ticket, error=error)
         raise error
+
+    def _ended(self, end: End) -> End:
+        """What ends the run, since that of a managed agent has ended so."""
+        if isinstance(end, PendingStopError):
+            return PendingStopError(end.message, end.decision, end.request, self.logger)
+        self._member_stop = end.decision
+        return ConstraintStopError(end.message, end.decision, self.logger)
 
     def _stopped(self) -> Decision | None:
         """The decision that has stopped this run: of its own guard, or of one above."""

@@ -18,14 +18,18 @@ from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall
 from smolagents.utils import AgentError
 
+from agentltl.agents.call_log import observation_of
 from agentltl.agents.execution import GuardedExecution
 from agentltl.agents.judged import JudgedWave, with_words, words
-from agentltl.agents.members import outers_of, tools_of
-from agentltl.agents.refusal import Refusal
+from agentltl.agents.member_end import End
+from agentltl.agents.member_tree import tools_of
+from agentltl.agents.members import outers_of
+from agentltl.agents.refusal import Refusal, Waiting
 from agentltl.agents.step_memory import StepMemory
 from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.waves import in_order, next_wave
+from agentltl.constraints.trace import ABSENT
 
 
 class GuardedMessages(GuardedExecution):
@@ -88,7 +92,7 @@ class GuardedMessages(GuardedExecution):
             return
         yield self._returned(output, ticket)
         next(events, None)  # the step is written
-        stop = self._stop(None)
+        stop = self._stop(JudgedWave([(call, ticket)]))
         if stop is not None:
             raise stop
 
@@ -112,10 +116,10 @@ class GuardedMessages(GuardedExecution):
                     else:
                         yield output
                 error, untold = error or wave.error, untold + wave.untold
-                stop = self._stop(wave.error) or wave.pending
+                stop = self._stop(wave)
                 if stop is not None:
                     told = True
-                    if isinstance(error, AgentError) and error is not stop:
+                    if isinstance(error, AgentError) and not isinstance(error, End):
                         memory_step.error = with_words(error, untold)
                     raise stop
             yield from answers
@@ -167,6 +171,7 @@ class GuardedMessages(GuardedExecution):
     ) -> Generator[ToolOutput, None, None]:
         """Let the parent run what may run; the error of a call is kept in the wave."""
         tickets = {call.id: ticket for call, ticket in wave.running}
+        calls = {call.id: call for call, _ in wave.running}
         if tickets and wave.error is None:
             with closing(super().process_tool_calls(wave.message(chat_message), copy.copy(memory_step))) as events:
                 while True:
@@ -179,12 +184,19 @@ class GuardedMessages(GuardedExecution):
                         break
                     if isinstance(event, ToolOutput):
                         yield self._returned(event, tickets.pop(event.id))
-        for ticket in tickets.values():
+        for id, ticket in tickets.items():
             # Open is only a call that an override ran without the parent. Which of several has failed is not known
             # then; one that counts as failed opens no door.
             if not ticket.outcomes:
                 self._settle(ticket, error=wave.error)
-            wave.untold.extend(words(ticket))
+            if isinstance(ticket.end, PendingStopError):
+                yield Waiting.of(calls[id])
+            elif wave.end is not None and ticket.result is not ABSENT:
+                # The end of the run came out before it. What goes on later is to know what came of it.
+                seen = observation_of(ticket.result)
+                yield self._returned(ToolOutput(id, ticket.result, False, seen, calls[id]), ticket)
+            else:
+                wave.untold.extend(words(ticket))
         for refusal in wave.refusals:
             call = refusal.tool_call
             self.logger.log(Panel(Text(f"Refused tool call: '{call.name}' with arguments: {call.arguments or {}}")))
@@ -200,9 +212,10 @@ class GuardedMessages(GuardedExecution):
             self.logger.log(Text(told))
         return output
 
-    def _stop(self, error: Exception | None) -> ConstraintStopError | PendingStopError | None:
-        """What ends the run here, if anything does."""
-        if isinstance(error, ConstraintStopError | PendingStopError):
-            return error
+    def _stop(self, wave: JudgedWave) -> End | None:
+        """What ends the run here, if anything does: a stop, or a call that waits for a person."""
+        end = wave.end
+        if isinstance(end, ConstraintStopError):
+            return end
         decision = self._stopped()
-        return None if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)
+        return end if decision is None else ConstraintStopError(decision.feedback, decision, self.logger)

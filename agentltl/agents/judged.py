@@ -11,8 +11,9 @@ from smolagents.memory import ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
 from smolagents.utils import AgentError
 
+from agentltl.agents.member_end import End
 from agentltl.agents.refusal import Refusal
-from agentltl.agents.stop import PendingStopError
+from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.ticket import CallName, Ticket, changed_words
 
 _Error = TypeVar("_Error", bound=Exception)
@@ -30,6 +31,14 @@ class JudgedWave:
     untold: list[str] = field(default_factory=list)
     last: bool = True
     pending: PendingStopError | None = None
+
+    @property
+    def end(self) -> End | None:
+        """What ends the run behind this wave: a stop in a managed agent before a call that waits for a person."""
+        ends: list[End] = [ticket.end for _, ticket in self.running if ticket.end is not None]
+        ends += [self.error] if isinstance(self.error, End) else []
+        ends += [] if self.pending is None else [self.pending]
+        return next((end for end in ends if isinstance(end, ConstraintStopError)), next(iter(ends), None))
 
     @property
     def calls(self) -> Iterable[ToolCall]:

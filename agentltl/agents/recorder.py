@@ -66,10 +66,18 @@ class Recorder:
         self.judged()
         return self.calls.entered(step or self._step, id, name, arguments, changed=changed)
 
-    def asked(self, kind: EventKind, data: Mapping[str, Json], id: str | None, step: int | None) -> None:
-        """A person is asked about a call, or has answered. `id` is the provider's."""
+    def asked(
+        self,
+        kind: EventKind,
+        data: Mapping[str, Json],
+        id: str | None,
+        step: int | None,
+        *,
+        call: LoggedCall | None = None,
+    ) -> None:
+        """A person is asked about a call, or has answered. `id` is the provider's; a managed agent's call is given."""
         self.judged()
-        call = self.calls.find(step or self._step, id)
+        call = call or self.calls.find(step or self._step, id)
         known = None if call is None else call.start["id"]
         told = {name: plain(value) for name, value in data.items()}
         self.stream.emit(kind, {**told, "question": told["id"], "id": known, "call_id": id, "step": step or self._step})

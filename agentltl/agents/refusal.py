@@ -1,4 +1,4 @@
-"""What a refused call leaves behind: an output of its own kind, so nobody takes a refusal for a result."""
+"""What is left of a call that has no result: an output of its own kind, so nobody takes it for a result."""
 
 from __future__ import annotations
 
@@ -23,3 +23,17 @@ class Refusal(ToolOutput):
     def of(cls, call: ToolCall, decision: Decision) -> Refusal:
         """The refusal of that call."""
         return cls(call.id, decision.feedback, False, decision.feedback, call, decision)
+
+
+@dataclass
+class Waiting(ToolOutput):
+    """The output of a call of a managed agent whose run has ended, and goes on when a person has answered."""
+
+    @classmethod
+    def of(cls, call: ToolCall) -> Waiting:
+        """What the model is told of that call."""
+        told = (
+            f"`{call.name}` has not finished: it waits for a person to allow one of its calls.\n"
+            "When the answer is there, call it again, and it goes on."
+        )
+        return cls(call.id, told, False, told, call)

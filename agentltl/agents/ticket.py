@@ -12,8 +12,10 @@ from typing import Any
 
 from smolagents.agent_types import AgentText, AgentType
 
-from agentltl.agents.above import Above
 from agentltl.agents.approval import ApprovalRequest
+from agentltl.agents.joint_call import JointCall
+from agentltl.agents.member_end import End
+from agentltl.constraints.trace import ABSENT
 from agentltl.constraints.value import Json, Opaque, show
 from agentltl.guard.decision import Decision
 
@@ -29,7 +31,8 @@ class Ticket:
     `taken`: an execution has used it.
     `changed` are the arguments that a person has put in the place of the model's; `pending` is the question to a person
     who has not answered.
-    `ends`: if it is `final_answer`, the run would end with it. `above` is what the guards of managers have said.
+    `ends`: if it is `final_answer`, the run would end with it. `joint` is the call as the guards of managers judge it,
+    too. `result` is what an execution has returned; `end` is what ends the run, if a managed agent's did.
     """
 
     id: str | None = None
@@ -41,7 +44,9 @@ class Ticket:
     changed: Ready | None = None
     pending: ApprovalRequest | None = None
     ends: bool = True
-    above: Above | None = None
+    joint: JointCall | None = None
+    result: object = ABSENT
+    end: End | None = None
     tool: object = None
 
     def take(self) -> bool:
@@ -109,5 +114,5 @@ def changed_words(ticket: Ticket) -> str:
 
 
 def changed_to(args: Json) -> str:
-    """That a person has changed the arguments of a call to these."""
+    """What the model is told of arguments that a person has changed to these."""
     return f"A person has changed the arguments to {show(args)}."

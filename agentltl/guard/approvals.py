@@ -72,9 +72,9 @@ class Approvals:
 
 
 def identical(one: Call, other: Call) -> bool:
-    """Whether two calls are of one tool with equal arguments as JSON values. What is opaque is equal to itself alone;
-    NaN, which equals nothing, is the same as NaN here."""
-    if one.tool != other.tool:
+    """Whether two calls are of one agent and one tool, with equal arguments as JSON values. What is opaque is equal to
+    itself alone; NaN, which equals nothing, is the same as NaN here."""
+    if one.tool != other.tool or one.agent != other.agent:
         return False
     own = key(one.args)
     return same_value(one.args, other.args) if own is None else own == key(other.args)

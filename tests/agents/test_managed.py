@@ -13,7 +13,8 @@ from smolagents.memory import ActionStep
 
 from agentltl import Guard
 from agentltl.agents.agent_with_constraints import AgentWithConstraints
-from agentltl.agents.members import Guarded, outers_of
+from agentltl.agents.guarded_tools import Guarded
+from agentltl.agents.members import outers_of
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.verify import verify_trace
@@ -306,6 +307,24 @@ def test_a_stop_at_the_bottom_reaches_the_top(middle_kind: Any, bottom_kind: Any
     assert isinstance(seen.error, ConstraintViolationError)
     assert [len(agent.model.requests) for agent in (seen.agent, middle, bottom)] == [1, 1, 1]
     assert len(seen.agent.get_constraint_status()["violations"]) == 1
+
+
+@pytest.mark.parametrize("middle_kind", [ToolCallingAgent, CodeAgent])
+@pytest.mark.parametrize("rules", [[COUNT], []], ids=["", "a manager without rules"])
+def test_a_stop_of_a_members_own_rule_goes_through_a_plain_manager(
+    rules: Any, middle_kind: Any, managed: Any, member: Any
+) -> None:
+    never = {"name": "never", "rule": "never(write)"}
+    bottom = member(ToolCallingAgentWithConstraints, [("write", A), end("low")], name="bottom", constraints=[never])
+    lines = ["def go():", "    try:", "        bottom('Go.')", "    finally:", "        return read('a')"]
+    swallow = code(*lines, "go()", "final_answer('part')")
+    replies = [swallow] if middle_kind is CodeAgent else [[ask("bottom"), ("read", A)], end("part")]
+    middle = member(middle_kind, replies, name="middle", managed_agents=[bottom])
+    seen = managed([ask("middle"), end()], [middle], *rules)
+    assert isinstance(seen.error, ConstraintViolationError)
+    assert seen.agent.get_constraint_status()["stopped_by"] == "never"
+    assert [len(agent.model.requests) for agent in (seen.agent, middle, bottom)] == [1, 1, 1]
+    assert got(middle, "read") == [] or middle_kind is ToolCallingAgent
 
 
 # Parallel members.

@@ -337,7 +337,9 @@ def test_the_event_is_in_the_trace_and_only_for_rules_that_name_it() -> None:
     )  # fmt: skip
     assert event.outcome is not None
     assert event.outcome.ok
-    assert g.propose("pay", CALL, step=3).allowed, "for `*` of a rule that does not name it there is no event"
+    assert g.propose("pay", CALL, step=3, agent="a").allowed, (
+        "for `*` of a rule that does not name it there is no event"
+    )
     g.reset()
     warned = g.approve(asked(g), by="eve")
     assert (warned.allowed, warned.action) == (True, "warn")
