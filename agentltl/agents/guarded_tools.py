@@ -1,15 +1,19 @@
 """Guarded tools in the place of a managed agent's own, while a guarded manager calls it.
 
-Of a code agent they are replaced where they are sent to its executor.
+Those of a tool-calling agent are replaced in its `tools` and `managed_agents`, those of a code agent by an executor
+that lets nothing into the reach of the code that calls a tool past the guard.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from smolagents.agents import CodeAgent
+from smolagents.agents import CodeAgent, MultiStepAgent
+from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor
+
+from agentltl.agents.code_executor import GuardedExecutor
 
 if TYPE_CHECKING:
     from agentltl.agents.members import Guarding
@@ -22,39 +26,100 @@ def wrap(known: Guarding) -> Callable[[], None]:
     if getattr(member, "asks_guards_above", False):
         return lambda: None
     if isinstance(member, CodeAgent) and not hasattr(member, "guard"):
-        return _sent(known, member.python_executor)
-    replaced: list[tuple[dict[str, Any], str, object, object]] = []
-    for place in (member.tools, member.managed_agents):
-        for name, tool in list(place.items()):
-            place[name] = guarded = Guarded(known, name, tool)
-            replaced.append((place, name, guarded, tool))
+        return _in_code(known, member)
+    return _in_places(known, member)
+
+
+def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
+    """Guard what stands in the agent's dicts, and before each call what has come to stand there since."""
+    places: dict[int, dict[str, Any]] = {}
+
+    def renew() -> None:
+        for place in (member.tools, member.managed_agents):
+            places[id(place)] = place
+            for name, tool in list(place.items()):
+                if type(tool) is not Guarded:
+                    place[name] = Guarded(known, name, tool)
+
+    renew()
+    execute = getattr(member, "execute_tool_call", None)
+    if execute is not None:
+
+        def execute_tool_call(*args: Any, **kwargs: Any) -> Any:
+            renew()
+            return execute(*args, **kwargs)
+
+        vars(member)["execute_tool_call"] = execute_tool_call
 
     def undo() -> None:
-        for place, name, guarded, tool in replaced:
-            if place.get(name) is guarded:
-                place[name] = tool
+        if execute is not None:
+            _restore(member, "execute_tool_call", execute)
+        for place in [*places.values(), member.tools, member.managed_agents]:
+            for name, tool in list(place.items()):
+                if type(tool) is Guarded:
+                    place[name] = tool._behind
 
     return undo
 
 
-def _sent(known: Guarding, executor: Any) -> Callable[[], None]:
-    """Let an executor get functions in the place of tools: code can look into an object, and not into a function."""
-    send = executor.send_tools
-
-    def send_tools(tools: dict[str, Any]) -> None:
-        send({name: _function(known, name, tool) for name, tool in tools.items()})
-
-    executor.send_tools = send_tools
-    return lambda: executor.__dict__.pop("send_tools", None)
+def _restore(member: MultiStepAgent, name: str, method: Any) -> None:
+    """Give an agent its method back: one of its class, or one that somebody has put into it."""
+    del vars(member)[name]
+    if getattr(method, "__func__", None) is not getattr(type(member), name):
+        vars(member)[name] = method
 
 
-def _function(known: Guarding, name: str, tool: Any) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return known.call(name, tool, args, kwargs)
+def _in_code(known: Guarding, member: CodeAgent) -> Callable[[], None]:
+    inner = member.python_executor
+    if not isinstance(inner, LocalPythonExecutor):  # no guard is above: see `require_guardable`
+        return lambda: None
+    vars(member)["python_executor"] = CodeOf(known, inner).executor
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = getattr(tool, "description", None)
-    return call
+    def undo() -> None:
+        vars(member)["python_executor"] = inner
+
+    return undo
+
+
+class CodeOf:
+    """What a guarded `executor` asks of an agent, for one that is not ours."""
+
+    def __init__(self, known: Guarding, inner: LocalPythonExecutor) -> None:
+        self._known = known
+        self.executor = GuardedExecutor(self, inner)  # type: ignore[arg-type]
+
+    @property
+    def tools(self) -> Mapping[str, Any]:
+        """The agent's tools."""
+        tools: Mapping[str, Any] = self._known.member.tools
+        return tools
+
+    @property
+    def managed_agents(self) -> Mapping[str, Any]:
+        """The agents that it manages."""
+        agents: Mapping[str, Any] = self._known.member.managed_agents
+        return agents
+
+    def _guarded(self, name: str, tool: Any) -> Callable[..., Any]:
+        """What the code gets in the place of a tool: a function, since code cannot look into one."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = self._known.call(name, tool, args, kwargs)
+            except Exception as error:
+                self.executor._clean(error)
+                raise
+            return self.executor._behind_guard(result)  # a tool that a tool hands out is called like any other
+
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = getattr(tool, "description", None)
+        return call
+
+    def _run_code(self, executor: LocalPythonExecutor, code: str) -> CodeOutput:
+        return executor(code)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CodeOf:
+        return self
 
 
 class Guarded:

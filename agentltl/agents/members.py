@@ -65,6 +65,9 @@ class Guarding:
 
     def call(self, name: str, tool: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The agent calls one of its tools or managed agents."""
+        known = _running.get(self.member)
+        if known is not self and known is not None:  # what the code of an earlier run has kept
+            return known.call(name, tool, args, kwargs)
         if name == FINAL_ANSWER:  # a member's answer is the result of its manager's call
             return tool(*args, **kwargs)
         if self.end is not None:
@@ -111,7 +114,7 @@ def guarding(
     if outers:
         require_guardable(member)
     run = next(RUNS)
-    call = Called(tuple(outer._replace(agent=str(member.name), run=run) for outer in outers), approver)
+    call = Called(tuple(outer._replace(agent=name, run=run) for outer in outers), approver)
     with _lock:
         known = _running.get(member)
         if known is None:
