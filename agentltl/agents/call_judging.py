@@ -7,9 +7,9 @@ from typing import Any
 from smolagents.agents import ToolCallingAgent
 from smolagents.tools import validate_tool_arguments
 
-from agentltl.agents.asks import Asks
 from agentltl.agents.code_names import left_out, named
 from agentltl.agents.joint_call import JointCall
+from agentltl.agents.managing import Manages
 from agentltl.agents.members import outers_of
 from agentltl.agents.stop import PendingStopError
 from agentltl.agents.ticket import Ready, Ticket, as_value, changed_words, same
@@ -20,10 +20,9 @@ from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.state import Turn
 
 
-class JudgedCalls(Asks, ToolCallingAgent):
+class JudgedCalls(Manages, ToolCallingAgent):
     """A tool-calling agent that asks `guard` about each call, and its manager's guard while it is called."""
 
-    asks_guards_above = True
     _goes_on: int | None = None
 
     def _accepted(self, name: object, arguments: object) -> dict[str, object] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from smolagents.monitoring import AgentLogger
 
 from agentltl.agents.approval import ApprovalRequest
+from agentltl.agents.joint_call import JointCall
 from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.ticket import changed_to
 from agentltl.constraints.value import Json, thaw
@@ -60,7 +61,8 @@ class CodeCall:
 
     `proposed` is the guard's first answer, `decision` the one that holds: another where a person was asked. `outcome`
     is that after the call, None while it runs and if it was refused. `changed` are the arguments that a person has put
-    in the place of the code's, `pending` is the question to a person who has not answered.
+    in the place of the code's, `pending` is the question to a person who has not answered. `joint` is the call as the
+    guards of managers judge it, too, and `above` what these say of what came of it.
     """
 
     step: int
@@ -70,6 +72,14 @@ class CodeCall:
     outcome: Decision | None = None
     changed: dict[str, Any] | None = None
     pending: ApprovalRequest | None = None
+    joint: JointCall | None = None
+    above: list[Decision] = field(default_factory=list)
+
+    @property
+    def stop(self) -> Decision | None:
+        """What came of it stops the run: the decision of the guard that says so."""
+        outcomes = self.above if self.outcome is None else [self.outcome, *self.above]
+        return next((one for one in outcomes if one.action == "stop"), None)
 
     @property
     def id(self) -> str:
@@ -117,4 +127,5 @@ class CodeCall:
             told.append(changed_to(self.decision.call.args))
         if self.outcome is not None:
             told.append(self.outcome.feedback)
+        told += [one.feedback for one in self.above]
         return "\n".join(filter(None, told))

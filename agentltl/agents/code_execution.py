@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from rich.panel import Panel
 from rich.text import Text
-from smolagents.agents import CodeAgent
+from smolagents.agents import CodeAgent, MultiStepAgent
 from smolagents.local_python_executor import safer_func
 
-from agentltl.agents.asks import Asks
 from agentltl.agents.code_call import CodeAnswer, CodeCall, CodePending, CodeStop
 from agentltl.agents.code_names import named
 from agentltl.agents.code_values import exact, owned
+from agentltl.agents.joint_call import JointCall
+from agentltl.agents.managing import Manages
+from agentltl.agents.member_end import End, end_of
+from agentltl.agents.members import guarding, message_of, outers_of
 from agentltl.agents.nested import inside
 from agentltl.agents.patience import Patience
-from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
+from agentltl.agents.stop import PendingStopError, RefusedCallError
 from agentltl.agents.ticket import as_value
+from agentltl.agents.verdict import Verdict
 from agentltl.constraints.value import Json, as_text, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.ending import FINAL_ANSWER
@@ -33,11 +37,10 @@ if TYPE_CHECKING:
 _SHOWN = frozenset({str, int, float, bool, type(None)})
 
 
-class CodeExecution(Asks, CodeAgent):
+class CodeExecution(Manages, CodeAgent):
     """A code agent that asks `guard` about each call that the code makes, and its approver where that refuses."""
 
     _executor: GuardedExecutor
-    _member_stop: Decision | None = None
     _within: bool
     _waits: CodePending | None = None
     """The call of the code that waits for a person: nothing that comes after it runs."""
@@ -66,9 +69,11 @@ class CodeExecution(Asks, CodeAgent):
     @inside
     def _called(self, name: str, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The code calls a tool or a managed agent."""
+        if self._member_stop is not None:
+            raise CodeStop(self._member_stop)
         if self._waits is not None:
             raise CodePending(self._waits.decision, self._waits.request)
-        if self.guard.constraints:
+        if self._is_judged:
             args, kwargs = owned(args), owned(kwargs)  # type: ignore[assignment]
         given = named(tool, args, kwargs)
         if given is None:
@@ -77,10 +82,15 @@ class CodeExecution(Asks, CodeAgent):
         if call.changed is not None:
             args, kwargs = (), call.changed
         try:
-            result = tool(*args, **kwargs)
+            if isinstance(tool, MultiStepAgent):
+                with guarding(self, name, tool, self._below(), self._approver()):
+                    result = tool(*args, **kwargs)
+            else:
+                result = tool(*args, **kwargs)
         except BaseException as error:
-            self._settle(call, error, error=as_text(error) or type(error).__name__)
-            self._leave_with_member(name, tool, error)
+            end = end_of(error) if isinstance(tool, MultiStepAgent) else None
+            self._settle(call, error, error=error, status="pending" if isinstance(end, PendingStopError) else None)
+            self._leave_with_member(end, call)
             self._require_no_stop(call)
             self._executor._clean(error)
             raise
@@ -94,27 +104,36 @@ class CodeExecution(Asks, CodeAgent):
     def _judged(self, name: str, tool: Any, given: dict[str, object]) -> CodeCall:
         """Judge a call, and put it to a person where one can allow it. It is on record; refused, it raises."""
         step = self.step_number
+        outers = () if name == FINAL_ANSWER else outers_of(self)  # its answer is the result of its manager's call
+        joint = None
+        if outers:
+            message = message_of(self)
+            joint = JointCall(self.guard, outers, name, message=message, approver=self._approver(), step=step)
 
-        def decided(values: dict[str, object]) -> Decision:
+        def decided(values: dict[str, object]) -> Decision | Verdict:
             args = hold(exact({argument: as_value(value) for argument, value in values.items()}))
+            if joint is not None:
+                return joint.judge(args)
             if name == FINAL_ANSWER and self.guard.asks_at_the_end:
                 return self.guard.finish(args, step=step)
             return self.guard.propose(name, args, step=step)
 
-        def propose(args: Json) -> Decision | None:
+        def propose(args: Json) -> Decision | Verdict | None:
             values: dict[str, Any] = dict(thaw(args))
             fitting = None if "*" in values else named(tool, (), values)
             return None if fitting is None else decided(fitting)
 
-        decision = decided(given)
-        call = CodeCall(step, name, decision, decision)
+        verdict = self._verdict(decided(given))
+        call = CodeCall(step, name, verdict.decision, verdict.decision, joint=joint)
         self._calls.append(call)
         self._tell_proposed(call)
-        if not decision.allowed and self.approve is not None:
-            self._ask(call, propose)
+        if verdict.asks:
+            self._ask(call, verdict, propose)
         self._tell(call)
         if call.decision.allowed:
             return call
+        if joint is not None:
+            joint.refused(call.feedback)
         self._log_refusal(call)
         if call.decision.action == "stop":
             raise CodeStop(call.decision)
@@ -122,35 +141,45 @@ class CodeExecution(Asks, CodeAgent):
             raise CodePending(call.decision, call.pending)
         raise RefusedCallError(call.feedback)
 
-    def _ask(self, call: CodeCall, propose: Callable[[Json], Decision | None]) -> None:
+    def _ask(self, call: CodeCall, verdict: Verdict, propose: Callable[[Json], Decision | Verdict | None]) -> None:
         """Ask a person about a refused call; a call of another thread waits for its turn, and is left if the run ends
         meanwhile."""
         with self._patience.question():
             if self._waits is not None:
                 raise CodePending(self._waits.decision, self._waits.request)
-            asked = self._asked(call.decision, propose, step=call.step, id=call.key)
+            asked = self._asked(verdict, propose, step=call.step, id=call.key, joint=call.joint)
             call.decision, call.changed, call.pending = asked.decision, asked.changed, asked.pending
             if asked.pending is not None:
                 self._waits = CodePending(asked.decision, asked.pending)
 
-    def _settle(self, call: CodeCall, came: object, result: object = None, error: str | None = None) -> None:
-        call.outcome = self.guard.settle(call.decision, result=result, error=error)
+    def _settle(
+        self,
+        call: CodeCall,
+        came: object,
+        result: object = None,
+        error: BaseException | None = None,
+        status: str | None = None,
+    ) -> None:
+        text = None if error is None else as_text(error) or type(error).__name__
+        call.outcome = self.guard.settle(call.decision, result=result, error=text, status=status)
+        if call.joint is not None:
+            call.above = call.joint.settle(result, error, status)
         self._tell(call, came)
 
     def _require_no_stop(self, call: CodeCall) -> None:
-        if call.outcome is not None and call.outcome.action == "stop":
-            raise CodeStop(call.outcome) from None
+        if call.stop is not None:
+            raise CodeStop(call.stop) from None
 
-    def _leave_with_member(self, name: str, tool: Any, error: BaseException) -> None:
+    def _leave_with_member(self, end: End | None, call: CodeCall) -> None:
         """A managed agent whose run has stopped, or waits for a person, ends the run of its manager."""
-        if self.managed_agents.get(name) is not tool or not isinstance(error, ConstraintStopError | PendingStopError):
+        if end is None or end.decision is None:
             return
-        if error.decision is not None and isinstance(error, PendingStopError):
-            self._waits = CodePending(error.decision, error.request)
-            raise CodePending(error.decision, error.request) from None
-        if error.decision is not None:
-            self._member_stop = error.decision
-            raise CodeStop(error.decision) from None
+        if isinstance(end, PendingStopError):
+            self._require_no_stop(call)
+            self._waits = CodePending(end.decision, end.request)
+            raise CodePending(end.decision, end.request) from None
+        self._member_stop = end.decision
+        raise CodeStop(end.decision) from None
 
     def _log_refusal(self, call: CodeCall) -> None:
         """Log a refused call; one that is refused again and again, once in a run."""

@@ -99,7 +99,7 @@ class GuardedCode(CodeExecution):
         error: Exception | None = None
         left: CodeStop | None = None
         try:
-            output = executor(code) if self.approve is None else self._patience.run(executor, code)
+            output = executor(code) if self._approver() is None else self._patience.run(executor, code)
             if output.is_final_answer and self.guard.constraints:
                 output = CodeOutput(self._accepted(output.output), output.logs, True)
         except CodeStop as stop:
@@ -127,7 +127,7 @@ class GuardedCode(CodeExecution):
 
     def _left(self, stop: CodeStop | None) -> CodeStop | None:
         """What the run ends with, whatever has come out of the code: a stop, or a call that waits for a person."""
-        stopped = self._member_stop or self.guard.stopped
+        stopped = self._member_stop or self._stopped()
         return CodeStop(stopped) if stopped is not None else self._waits or stop
 
     def _accepted(self, answer: object) -> object:

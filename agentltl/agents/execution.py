@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentltl.agents.above import Outer, stopped
 from agentltl.agents.call_judging import JudgedCalls
 from agentltl.agents.code_values import owned
 from agentltl.agents.member_end import End, end_of
-from agentltl.agents.member_tree import require_guardable
-from agentltl.agents.members import guarding, outers_of
+from agentltl.agents.members import guarding
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
 from agentltl.agents.ticket import CallName, Ready, Ticket, same
 from agentltl.constraints.value import Opaque, hold
@@ -22,20 +20,6 @@ from agentltl.guard.decision import Decision
 
 class GuardedExecution(JudgedCalls):
     """A tool-calling agent that asks about each execution."""
-
-    _member_stop: Decision | None = None
-    """The decision of another agent's constraint, a managed agent's or a manager's, that has stopped this run."""
-
-    def _setup_managed_agents(self, managed_agents: list[Any] | None = None) -> None:
-        super()._setup_managed_agents(managed_agents)
-        if self.guard.constraints:
-            for member in self.managed_agents.values():
-                require_guardable(member)
-
-    def _below(self) -> tuple[Outer, ...]:
-        """The guards that judge the calls of a managed agent of this one."""
-        own = (Outer(self.guard, self, approver=self._approver()),) if self.guard.constraints else ()
-        return (*own, *outers_of(self))
 
     def _substitute_state_variables(self, arguments: dict[str, Any] | str) -> dict[str, Any] | str:
         if isinstance(arguments, Ready):
@@ -98,7 +82,7 @@ class GuardedExecution(JudgedCalls):
         Under constraints a tool gets lists and mappings of its own, because a tool that runs beside it, or a thread,
         can change those that others hold while it reads them.
         """
-        if not self.guard.constraints:
+        if not self._is_judged:
             return arguments
         too_deep = isinstance(ticket.args, Opaque)
         try:
@@ -121,15 +105,6 @@ class GuardedExecution(JudgedCalls):
             return PendingStopError(end.message, end.decision, end.request, self.logger)
         self._member_stop = end.decision
         return ConstraintStopError(end.message, end.decision, self.logger)
-
-    def _stopped(self) -> Decision | None:
-        """The decision that has stopped this run: of its own guard, or of one above."""
-        if self.guard.stopped is not None:
-            return self.guard.stopped
-        above = stopped(outers_of(self))
-        if above is not None:
-            self._member_stop = above
-        return above
 
     def _refused(self, decision: Decision) -> ConstraintStopError | RefusedCallError:
         kind = ConstraintStopError if decision.action == "stop" else RefusedCallError

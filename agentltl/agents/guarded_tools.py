@@ -116,7 +116,7 @@ class CodeOf:
         return call
 
     def _run_code(self, executor: LocalPythonExecutor, code: str) -> CodeOutput:
-        return executor(code)
+        return executor(code) if self._known.approver is None else self._known.patience.run(executor, code)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CodeOf:
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from smolagents.agent_types import AgentAudio, AgentImage
@@ -17,6 +17,7 @@ from agentltl.agents.code_values import exact, owned
 from agentltl.agents.joint_call import JointCall
 from agentltl.agents.member_arguments import OPTION, named
 from agentltl.agents.member_end import MemberEnd, end_of
+from agentltl.agents.patience import Patience
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
 from agentltl.agents.ticket import as_value, changed_to
 from agentltl.agents.verdict import Verdict
@@ -35,7 +36,9 @@ class MemberCall:
         self._told: list[str] = []
         """What the agent's model is to hear besides the result."""
 
-    def judge(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], message: Callable[[], int]) -> Arguments:
+    def judge(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], message: Callable[[], int], patience: Patience
+    ) -> Arguments:
         """The arguments that run. They are copies that nobody else holds: what is judged is what runs.
 
         A refused call raises; one that waits for a person, or stops the run, a `MemberEnd`.
@@ -63,7 +66,8 @@ class MemberCall:
                     return None
                 return joint.judge(self._held((), given))
 
-            asked = asking.ask(verdict, propose)
+            with patience.question() if verdict.asks else nullcontext():
+                asked = asking.ask(verdict, propose)
             decision, changed = asked.decision, asked.changed
             told = decision.feedback
             if changed is not None:

@@ -23,6 +23,7 @@ from agentltl.agents.guarded_tools import wrap
 from agentltl.agents.member_call import MemberCall
 from agentltl.agents.member_end import End, MemberEnd, end_of
 from agentltl.agents.member_tree import has_guarded_members, require_guardable
+from agentltl.agents.patience import Patience
 from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.suspended import forget, suspend, takes_up
 from agentltl.agents.wait_memory import WaitMemory
@@ -47,6 +48,7 @@ class Guarding:
     undo: Callable[[], None] = lambda: None
     end: End | None = None
     memory: WaitMemory = field(default_factory=WaitMemory)
+    patience: Patience = field(default_factory=Patience)
 
     @property
     def outers(self) -> tuple[Outer, ...]:
@@ -74,7 +76,7 @@ class Guarding:
             raise MemberEnd(self.end)
         call = MemberCall(self.member, name, tool, self.outers)
         try:
-            args, kwargs = call.judge(args, kwargs, self.message)
+            args, kwargs = call.judge(args, kwargs, self.message, self.patience)
             result = call.run(args, kwargs, guarding(self.member, name, tool, self.outers, self.approver))
         except BaseException as error:
             if isinstance(error, MemberEnd) and not isinstance(self.end, ConstraintStopError):
@@ -92,6 +94,12 @@ def outers_of(member: MultiStepAgent) -> tuple[Outer, ...]:
     """The guards above an agent that is being called by its manager now; none for any other."""
     known = _running.get(member)
     return () if known is None else known.outers
+
+
+def message_of(member: MultiStepAgent) -> int:
+    """The number of the message that a call of this agent belongs to, while it is being called by its manager."""
+    known = _running.get(member)
+    return member.step_number if known is None else known.message()
 
 
 def approver_above(member: MultiStepAgent) -> Approver | None:

@@ -31,6 +31,8 @@ class CallwiseGuard(Guard):
         self._places: dict[int, _Place] = {}
         """Where each call was made, by the step that is its own."""
         self._messages_before = self._latest_message = 0
+        self._apart = 0, 0
+        """The step of a call that comes after one of a managed agent, and how many calls there are before it."""
         self._asked_in: int | None = None
         """The message whose answer the model was last sent back from."""
 
@@ -50,10 +52,21 @@ class CallwiseGuard(Guard):
         start: float | None = None,
         turn: Turn | None = None,
     ) -> Call:
-        """The line after a call knows its result, so no two calls share a step."""
+        """The line after a call knows its result, so no two calls share a step. Those of a managed agent have the steps
+        of its messages, and what comes after them has others."""
         state = self._state
+        if turn is not None:
+            self._number(step)
+            return super()._call(tool, args, step, id, agent, start, turn)
         last = state.calls[-1].step if state.calls else None
-        own = 1 if last is None else last + 1 - state.steps_before
+        if last is None:
+            own = 1
+        elif last in state.turns:
+            if self._apart[0] != len(state.calls):  # a call can be judged more than once before it starts
+                self._apart = len(state.calls), state.apart()
+            own = self._apart[1] - state.steps_before
+        else:
+            own = last + 1 - state.steps_before
         self._places[own + state.steps_before] = _Place(step, self._number(step))
         return super()._call(tool, args, own, id, agent, start)
 
@@ -84,7 +97,7 @@ class CallwiseGuard(Guard):
         with self._lock:
             self._places.clear()
             self._messages_before = self._latest_message = 0
-            self._asked_in = None
+            self._asked_in, self._apart = None, (0, 0)
             super().reset()
 
     def __getstate__(self) -> dict[str, object]:

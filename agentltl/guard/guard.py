@@ -238,7 +238,9 @@ class Guard(Proposing):
         """Whether a call could change the state of some rule or be judged by it."""
         with self._lock:
             state = self._state
+            top = state.top
             call = self._call(tool, args, step)
+            state.top = top  # nothing has been proposed
             position = Position(call, len(state.calls), state.calls, state.messages)
             return any(touches(monitor, position) for monitor in self.monitors().values())
 

@@ -111,11 +111,15 @@ class State:
             number = self.steps_before + of_run
         else:
             run, own = turn
-            number = self.bases.setdefault(run, (self.top // SPAN + 1) * SPAN) + own
+            number = self.bases.setdefault(run, self.apart()) + own
             self.turns[number] = of_run, turn
         if number > self.top:
             self.top = number
         return number
+
+    def apart(self) -> int:
+        """A step that is behind all there were, and in reach of no managed agent's run."""
+        return (self.top // SPAN + 1) * SPAN
 
     def step_of_run(self, step: int | None) -> int | None:
         """The step of this run that has that number in the conversation; for a managed agent's the manager's step."""
