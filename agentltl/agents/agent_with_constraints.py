@@ -104,8 +104,8 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         self._earlier = list(state.get("messages", ()))
 
     def open_questions(self) -> list[tuple[Guard, Decision]]:
-        """The calls about which a person was asked and has not answered, this agent's and those of managed agents that
-        wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
+        """The refused calls that a person could allow and nobody has answered, this agent's and those of managed agents
+        that wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
         return self.smolagent.open_questions()
 
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> RecordedAgentWithConstraints:

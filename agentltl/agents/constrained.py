@@ -146,8 +146,8 @@ class Constrained(Base):
             member.take_up()
 
     def open_questions(self) -> list[tuple[Guard, Decision]]:
-        """The calls about which a person was asked and has not answered, this agent's and those of managed agents that
-        wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
+        """The refused calls that a person could allow and nobody has answered, this agent's and those of managed agents
+        that wait: each with the guard that asks, whose `approve` and `deny` take the decision."""
         return open_questions(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -44,12 +44,7 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
     renew()
     execute = getattr(member, "execute_tool_call", None)
     if execute is not None:
-
-        def execute_tool_call(*args: Any, **kwargs: Any) -> Any:
-            renew()
-            return execute(*args, **kwargs)
-
-        vars(member)["execute_tool_call"] = execute_tool_call
+        vars(member)["execute_tool_call"] = Renewing(renew, execute)
 
     def undo() -> None:
         if execute is not None:
@@ -60,6 +55,20 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
                     place[name] = tool._behind
 
     return undo
+
+
+class Renewing:
+    """A method of an agent before which its tools are looked at anew."""
+
+    def __init__(self, renew: Callable[[], None], method: Callable[..., Any]) -> None:
+        self._renew, self._method = renew, method
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._renew()
+        return self._method(*args, **kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self._method, memo)  # that of the copied agent, as it is without a manager
 
 
 def _restore(member: MultiStepAgent, name: str, method: Any) -> None:
@@ -81,12 +90,21 @@ def _in_code(known: Guarding, member: CodeAgent) -> Callable[[], None]:
     return undo
 
 
+class MemberExecutor(GuardedExecutor):
+    """The guarded executor of an agent that is not ours. Its copy is that of the executor behind it."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self._inner, memo)
+
+
 class CodeOf:
     """What a guarded `executor` asks of an agent, for one that is not ours."""
 
     def __init__(self, known: Guarding, inner: LocalPythonExecutor) -> None:
         self._known = known
-        self.executor = GuardedExecutor(self, inner)  # type: ignore[arg-type]
+        self.executor = MemberExecutor(self, inner)  # type: ignore[arg-type]
 
     @property
     def tools(self) -> Mapping[str, Any]:
@@ -117,9 +135,6 @@ class CodeOf:
 
     def _run_code(self, executor: LocalPythonExecutor, code: str) -> CodeOutput:
         return executor(code) if self._known.approver is None else self._known.patience.run(executor, code)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> CodeOf:
-        return self
 
 
 class Guarded:

@@ -13,6 +13,7 @@ from agentltl.agents.approval import Approver
 from agentltl.agents.verdict import Refused, Verdict
 from agentltl.constraints.value import Json, as_text
 from agentltl.guard.decision import Decision
+from agentltl.guard.feedback import unplanned
 from agentltl.guard.guard import Guard
 from agentltl.guard.state import Turn
 from agentltl.record.events import EventKind
@@ -63,11 +64,22 @@ class JointCall:
                 (guard, approver, guard.propose(self._tool, args, id=self._id, **said))
                 for guard, approver, said in refusing or self._asked
             ]
+            if refusing:
+                answers = [(guard, approver, self._advised(guard, decision)) for guard, approver, decision in answers]
         self._log(args)
         if refusing:
             return Verdict.refusing([Refused(*one) for one in answers], guards)
         self._started = [(guard, decision) for guard, _, decision in answers if guard is not self._own]
         return Verdict(answers[0][2], (), guards)
+
+    def _advised(self, guard: Guard, decision: Decision) -> Decision:
+        """The decision of a guard, without advice that another would refuse."""
+        if not decision.plan:
+            return decision
+        first = decision.plan[0]
+        others = (one for one in self._asked if one[0] is not guard)
+        forbidden = any(other.refuses(first.tool, first.args, **said) for other, _, said in others)
+        return unplanned(decision) if forbidden else decision
 
     def refused(self, feedback: str) -> None:
         """The call does not run; this is what the agent is told."""

@@ -53,12 +53,12 @@ class Guarding:
     @property
     def outers(self) -> tuple[Outer, ...]:
         """The guards above, each once."""
-        return tuple({id(outer.guard): outer for call in self.calls for outer in call.outers}.values())
+        return tuple({id(outer.guard): outer for call in [*self.calls] for outer in call.outers}.values())
 
     @property
     def approver(self) -> Approver | None:
         """The nearest above who can be asked."""
-        return next((call.approver for call in self.calls if call.approver is not None), None)
+        return next((call.approver for call in [*self.calls] if call.approver is not None), None)
 
     def message(self) -> int:
         """The number of the message that a call of the agent belongs to; each call of a code agent has one of its

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from agentltl.agents.approval import Approver
 from agentltl.guard.decision import Decision
+from agentltl.guard.feedback import together
 from agentltl.guard.guard import Guard
 
 
@@ -28,8 +29,11 @@ class Verdict(NamedTuple):
     @classmethod
     def refusing(cls, refused: Sequence[Refused], judge: Sequence[Guard]) -> Verdict:
         """The verdict on a call that these guards refuse: the strongest decides, and what no person can lift before
-        what one can."""
-        return cls(min((one.decision for one in refused), key=_rank), tuple(refused), tuple(judge))
+        what one can. The feedback has the others of that severity, too."""
+        decision = min((one.decision for one in refused), key=_rank)
+        others = [o.decision for o in refused if _rank(o.decision) == _rank(decision) and o.decision is not decision]
+        told = together(decision, others)
+        return cls(decision._replace(feedback=told), tuple(refused), tuple(judge))
 
     @property
     def asks(self) -> bool:

@@ -93,6 +93,20 @@ def waiting(decision: Decision) -> str:
     return _answered(decision, "A person has been asked and has not answered yet.")
 
 
+def unplanned(decision: Decision) -> Decision:
+    """The decision without the calls to make first, which another guard would refuse."""
+    told = (line for line in decision.feedback.split("\n") if not line.startswith("First call "))
+    return decision._replace(feedback="\n".join(told), plan=())
+
+
+def together(decision: Decision, others: Sequence[Decision]) -> str:
+    """The text for the model about a call that several guards refuse, so that one answer repairs all."""
+    told = decision.feedback.split("\n")
+    for other in others:
+        told += [line for line in other.feedback.split("\n") if line not in told]
+    return "\n".join(told)
+
+
 def _answered(decision: Decision, said: str) -> str:
     broken = [v for v in decision.violations if v.refuses]
     told = feedback(broken, ran=False, answer="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from smolagents import CodeAgent, ToolCallingAgent
+from smolagents.memory import ActionStep
 
 from agentltl import ApprovalPendingError, ConstraintViolationError, Guard, Pending, ToolCallingAgentWithConstraints
 from agentltl.agents.models.scripted import ScriptedModel
@@ -355,3 +357,39 @@ def test_what_the_code_of_a_plain_member_has_kept_is_judged_later_too() -> None:
     assert free.run("Do it.") == strict.run("Do it.") == "done"
     assert got(member) == [1]
     assert events(free) == ["member", "write"]
+
+
+# What the model is told.
+
+
+def test_the_feedback_has_the_rules_of_both_guards() -> None:
+    member = agent(OURS, [write(), END], constraints=[rule("own", repair="Ask ann.")])
+    manager([member], [ask(), END], rule("above", repair="Ask bob."), COUNT).run("Do it.")
+    told = member.memory.steps[1].observations
+    for text in ("Rule own.", "Rule above.", "Ask ann.", "Ask bob."):
+        assert told.count(text) == 1
+    assert told.count("Refused: `write` did not run.") == 1
+
+
+@pytest.mark.parametrize("forbidden", [True, False])
+def test_no_guard_advises_what_the_other_refuses(forbidden: bool) -> None:
+    member = agent(OURS, [write(), END], constraints=[rule("own", text="precedence(read, write)")])
+    manager([member], [ask(), END], rule("above", text="never(read)") if forbidden else COUNT).run("Do it.")
+    assert ("First call `read`" in member.memory.steps[1].observations) is not forbidden
+
+
+@pytest.mark.parametrize("kind", [ToolCallingAgent, CodeAgent])
+def test_a_copy_that_is_made_in_the_middle_of_a_run_is_no_managed_agent(kind: Any) -> None:
+    lines = "<code>\nwrite({!r})\n</code>"
+    replies = [lines.format("a"), "<code>\nfinal_answer('done')\n</code>"] if kind is CodeAgent else [write(), END]
+    member = agent(kind, replies)
+    chief = manager([member], [ask(), END], COUNT)
+    twins: list[Any] = []
+    member.step_callbacks.register(ActionStep, lambda step: twins or twins.append(copy.deepcopy(chief)))
+    assert chief.run("Do it.") == "done"
+    twin = twins[0].managed_agents["member"]
+    twin.model = ScriptedModel(replies)
+    seen = len(chief.guard.trace.calls)
+    assert twin.run("Do it.") == "done"
+    assert (len(got(member)), len(chief.guard.trace.calls)) == (1, seen)
+    assert got(twin) == ["a"] * 2
