@@ -185,7 +185,7 @@ class Proposing(Ending):
         if start is None and (start := time.time()) < state.latest:
             start = state.latest
         try:
-            frozen = NO_ARGUMENTS if args is None else freeze(args)
+            frozen = freeze(args) if args or not (args is None or type(args) is dict) else NO_ARGUMENTS
         except RecursionError:
             frozen = hold(args)
         if step is not None or turn is not None:
