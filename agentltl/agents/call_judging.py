@@ -39,7 +39,8 @@ class JudgedCalls(Manages, ToolCallingAgent):
         except Exception:
             return None
         if isinstance(arguments, dict):
-            arguments = {**arguments, **left_out(tool, arguments)}
+            left = left_out(tool, arguments)
+            arguments = {**arguments, **left} if left else arguments
         else:
             # Python gives it to the first parameter, which need not be the first of `tool.inputs`.
             arguments = named(tool, (arguments,), {}) or {next(iter(tool.inputs)): arguments}

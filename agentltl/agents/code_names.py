@@ -64,7 +64,8 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
 
 def left_out(tool: object, given: Mapping[str, object]) -> dict[str, object]:
     """The tool's defaults for the arguments that a call by name does not give."""
-    return {name: value for name, value in _known_of(_called(tool)).defaults.items() if name not in given}
+    defaults = _known_of(_called(tool)).defaults
+    return {name: value for name, value in defaults.items() if name not in given} if defaults else {}
 
 
 def _called(tool: object) -> object:
@@ -72,8 +73,9 @@ def _called(tool: object) -> object:
     if isinstance(tool, Tool):
         for kind in type(tool).__mro__:
             # Telemetry wraps `Tool.__call__`, and what is got from the wrapper is a new object each time.
-            if (call := kind.__dict__.get("__call__")) is not None:
-                return tool.forward if call is Tool.__dict__["__call__"] else tool.__call__
+            if "__call__" in kind.__dict__:
+                own = kind.__dict__["__call__"] is Tool.__dict__["__call__"]
+                return tool.forward if own else tool.__call__
     return tool.__call__  # type: ignore[operator]
 
 

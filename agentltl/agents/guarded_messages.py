@@ -92,7 +92,7 @@ class GuardedMessages(GuardedExecution):
             return
         yield self._returned(output, ticket)
         next(events, None)  # the step is written
-        stop = self._stop(JudgedWave([(call, ticket)]))
+        stop = self._stop(ticket.end)
         if stop is not None:
             raise stop
 
@@ -116,7 +116,7 @@ class GuardedMessages(GuardedExecution):
                     else:
                         yield output
                 error, untold = error or wave.error, untold + wave.untold
-                stop = self._stop(wave)
+                stop = self._stop(wave.end)
                 if stop is not None:
                     told = True
                     if isinstance(error, AgentError) and not isinstance(error, End):
@@ -212,9 +212,9 @@ class GuardedMessages(GuardedExecution):
             self.logger.log(Text(told))
         return output
 
-    def _stop(self, wave: JudgedWave) -> End | None:
-        """What ends the run here, if anything does: a stop, or a call that waits for a person."""
-        end = wave.end
+    def _stop(self, end: End | None) -> End | None:
+        """What ends the run here, if anything does: a stop, or a call that waits for a person. `end` is that of the
+        calls so far."""
         if isinstance(end, ConstraintStopError):
             return end
         decision = self._stopped()

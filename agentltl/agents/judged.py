@@ -65,8 +65,8 @@ class JudgedWave:
 
 def words(ticket: Ticket) -> list[str]:
     """What the model is to hear of a call that has run: a person has changed it, or its outcome broke a constraint."""
-    told = [changed_words(ticket), *(decision.feedback for decision in ticket.outcomes)]
-    return [one for one in told if one]
+    told = [decision.feedback for decision in ticket.outcomes if decision.feedback]
+    return told if ticket.changed is None else [changed_words(ticket), *told]
 
 
 def with_words(error: _Error, untold: list[str]) -> _Error:

@@ -38,7 +38,8 @@ class Manages(Asks):
         """The decision that has stopped this run: of its own guard, or of one above."""
         if self.guard.stopped is not None:
             return self.guard.stopped
-        above = stopped(outers_of(self))
+        outers = outers_of(self)
+        above = stopped(outers) if outers else None
         if above is not None:
             self._member_stop = above
         return above
