@@ -2,8 +2,11 @@
 
 A recording is asked for by method and path, in order: the wording of a refusal is part of the next request, so its
 body may differ. Of a request nothing is kept but these and two headers: no body, no key, no host, no port.
+An `exact` recording keeps a digest of what the model was asked, too, and answers nothing else.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +23,12 @@ NOWHERE = Server(url="http://model.invalid/v1", key="replayed", handle=None)
 """The server of a replay: nothing listens there, and the name can never be looked up."""
 
 
-def settings() -> dict[str, Any]:
+def settings(*, exact: bool = False) -> dict[str, Any]:
     """How recordings are written and matched, as keywords for vcrpy's `VCR`."""
     return {
-        "match_on": ["method", "path"],
+        "match_on": ["method", "path", "body"] if exact else ["method", "path"],
         "decode_compressed_response": True,
-        "before_record_request": _clean_request,
+        "before_record_request": _exact_request if exact else _clean_request,
         "before_record_response": _clean_response,
     }
 
@@ -36,26 +39,26 @@ def cassette(task: str, *, guarded: bool) -> Path:
 
 
 @contextmanager
-def replayed(path: Path) -> Iterator[LocalModel]:
+def replayed(path: Path, *, exact: bool = False) -> Iterator[LocalModel]:
     """A model that answers from a recording; a request that is not in it is an error and never traffic."""
-    with _recorder().use_cassette(str(path), record_mode="none"):
+    with _recorder(exact).use_cassette(str(path), record_mode="none"):
         yield LocalModel(server=NOWHERE)
 
 
 @contextmanager
-def recorded(path: Path, model: LocalModel) -> Iterator[LocalModel]:
+def recorded(path: Path, model: LocalModel, *, exact: bool = False) -> Iterator[LocalModel]:
     """The model, with everything it says written to a new recording."""
     path.unlink(missing_ok=True)
-    with _recorder().use_cassette(str(path), record_mode="new_episodes"):
+    with _recorder(exact).use_cassette(str(path), record_mode="new_episodes"):
         yield model
 
 
-def _recorder() -> Any:
+def _recorder(exact: bool) -> Any:
     try:
         import vcr
     except ImportError as error:
         raise MissingExtraError("replaying a recording", "demo") from error
-    return vcr.VCR(**settings())
+    return vcr.VCR(**settings(exact=exact))
 
 
 def _clean_request(request: Any) -> Any:
@@ -64,6 +67,16 @@ def _clean_request(request: Any) -> Any:
     for name in list(request.headers):
         if name.lower() not in KEPT_HEADERS:
             del request.headers[name]
+    return request
+
+
+def _exact_request(request: Any) -> Any:
+    asked = json.loads(request.body or b"{}")
+    request = _clean_request(request)
+    if "sha256" not in asked:  # what is read from a recording has its digest already
+        told = json.dumps([asked.get("messages"), asked.get("response_format")], sort_keys=True)
+        asked = {"sha256": hashlib.sha256(told.encode()).hexdigest()}
+    request.body = json.dumps(asked)
     return request
 
 

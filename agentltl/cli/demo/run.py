@@ -75,10 +75,16 @@ def run_task(
     task: Task, model: Model, database: Path, constraints: Sequence[Constraint], sink: Sink, *, guarded: bool
 ) -> Run:
     """Make the database anew and let the model do the task on it. A failure of the model is in the run's result."""
+    return run_agent(task, agent_for(model, database, guarded=guarded), database, constraints, sink, guarded=guarded)
+
+
+def run_agent(
+    task: Task, agent: Agent, database: Path, constraints: Sequence[Constraint], sink: Sink, *, guarded: bool
+) -> Run:
+    """The same with an agent whose tools work on that database."""
     create(database)
     before = snapshot(database)
     events: list[Event] = []
-    agent = _agent(model, database, guarded=guarded)
     agent.sinks = [events.append, sink]
     result = agent.run(task.request)
     trace = Trace.from_metrics(result["metrics"])
@@ -95,7 +101,8 @@ def run_task(
     )
 
 
-def _agent(model: Model, database: Path, *, guarded: bool) -> Agent:
+def agent_for(model: Model, database: Path, *, guarded: bool) -> Agent:
+    """The order desk's agent, under the rules or without them."""
     tools = desk_tools(database)
     if not guarded:
         return Agent(tools, model, instructions=INSTRUCTIONS, max_steps=MAX_STEPS)
