@@ -98,8 +98,9 @@ class Answers(Questions):
         self._record(broken, call)
         stops = strongest is ConstraintSeverity.HARD_STOP
         plan = NO_PLAN if stops else repair(replace(self._scene(), cap=FEEDBACK_CAP), call)
+        told = feedback(same, ran=False, plan=plan, made=state.calls)
         decision = Decision(
-            False, strongest.value.action, broken, feedback(same, ran=False, plan=plan), repairs(same), call, None,
+            False, strongest.value.action, broken, told, repairs(same), call, None,
             f"call-{state.proposed}", (), plan.calls or (),
         )  # fmt: skip
         if stops and state.stopped is None:  # the first stop is the run's

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentltl.constraints.constraint import Constraint
+from agentltl.constraints.trace import Call
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.planned import PlannedCall
 from agentltl.guard.planning import Plan
@@ -17,12 +18,15 @@ def feedback(
     *,
     ran: bool,
     plan: Plan = NO_PLAN,
+    made: Sequence[Call] = (),
     answer: str = "It runs only if a person approves it.",
 ) -> str:
     """The text for the model about the strongest violations of one call; empty when there is none.
 
     `ran` says that the call has run and its outcome broke the rules; `plan` is what would make a refused call allowed,
-    and `answer` what the people who can allow it have said.
+    `made` are the calls so far, and `answer` is what the people who can allow it have said.
+    Where the rules say what to do instead, they have the last word: a small model follows the last line. So nothing is
+    said of a plan that hopes for another result of a call that was made, nor that there is no plan.
     """
     if not violations:
         return ""
@@ -39,9 +43,11 @@ def feedback(
         lines.append("If you are sure, make the identical call in your next message: it will run.")
     if not ran and any(violation.severity.value.action == "ask" for violation in violations):
         lines.append(answer)
-    if steps := in_words(plan.calls or ()):
-        lines.append(f"First call {', then '.join(steps)}; then make this call again.")
-    elif plan.proved:
+    calls = plan.calls or ()
+    if steps := in_words(calls):
+        if not (todo and hopes(calls, made)):
+            lines.append(f"First call {', then '.join(steps)}; then make this call again.")
+    elif plan.proved and not todo:
         lines.append("No calls make this one allowed: go on without it.")
     return "\n".join(lines)
 
@@ -80,6 +86,21 @@ def in_words(plan: Sequence[PlannedCall]) -> list[str]:
             return []
         said.append(f"`{PlannedCall(call.tool, call.args)}`")
     return said
+
+
+def hopes(plan: Sequence[PlannedCall], made: Sequence[Call]) -> bool:
+    """Whether a plan makes a call again that has succeeded, with another result than it had."""
+    return any(
+        planned.rests_on_result
+        and call.tool == planned.tool
+        and call.outcome is not None
+        and call.outcome.settled
+        and not call.outcome.failed
+        and isinstance(call.args, dict)
+        and planned.args.items() <= call.args.items()
+        for planned in plan
+        for call in made
+    )
 
 
 def denied(decision: Decision, reason: str) -> str:

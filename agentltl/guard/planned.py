@@ -38,6 +38,11 @@ class PlannedCall:
         nothing = ABSENT if also else FrozenDict()
         return cls(call.tool, call.args, how, nothing if came.value is ABSENT else came.value, also)
 
+    @property
+    def rests_on_result(self) -> bool:
+        """Whether the plan serves only if this call returns something that the rules ask for."""
+        return bool(self.also) or (self.result is not ABSENT and self.result != FrozenDict())
+
     def __str__(self) -> str:
         """As a proposition: `get_order(order_id = "W1")[ok]`."""
         args = ", ".join(f"{name} = {show(value)}" for name, value in self.args.items())

@@ -141,6 +141,37 @@ def test_a_refusal_says_what_to_call_first_and_nothing_that_is_forbidden() -> No
     assert "First call" not in told.feedback
 
 
+def reading(repair: str = "") -> Guard:
+    """A guard that wants an order read, and pending, before it is cancelled."""
+    pending = 'G (cancel(id = ?o) -> (!get(id = ?o)[ok] S get(id = ?o)[ok, status = "pending"]))'
+    return Guard([{"name": "read", "rule": pending, "severity": "PERSISTENT_BLOCK", "repair": repair}])
+
+
+def test_where_a_rule_says_what_to_do_instead_nothing_is_said_of_giving_up() -> None:
+    for repair in ("", "Do it by hand."):
+        g = Guard([{"name": "no", "rule": "never(pay)", "severity": "PERSISTENT_BLOCK", "repair": repair}])
+        assert ("go on without it" in g.propose("pay").feedback) == (not repair)
+
+
+def test_a_refusal_does_not_hope_for_another_result_against_what_the_rule_says() -> None:
+    for repair in ("", "Do not cancel it."):
+        g = reading(repair)
+        asked = "First call `get(" in g.propose("cancel", {"id": "W1"}).feedback
+        assert asked, "nobody has looked yet"
+        decision = g.propose("get", {"id": "W1", "quick": True})
+        g.settle(decision, {"status": "sent"})
+        decision = g.propose("cancel", {"id": "W1"})
+        assert [call.tool for call in decision.plan] == ["get"]
+        assert ("First call" in decision.feedback) == (not repair)
+        assert "First call `get(" in g.propose("cancel", {"id": "W2"}).feedback, "that is another order"
+
+
+def test_a_call_that_failed_may_be_made_again() -> None:
+    g = reading("Read it first.")
+    g.settle(g.propose("get", {"id": "W1"}), error="the line is busy")
+    assert "First call `get(" in g.propose("cancel", {"id": "W1"}).feedback
+
+
 def test_shadow_mode_judges_and_records_and_refuses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     for severity in ConstraintSeverity:
         g = guard(severity.name, enforce=False)
