@@ -10,7 +10,7 @@ from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.panel import Moved, Panel
 from agentltl.constraints.trace import Call, Position
 from agentltl.guard.decision import Decision, Violation
-from agentltl.guard.feedback import NO_PLAN, feedback
+from agentltl.guard.feedback import INSIST, INSIST_AND_ASK, NO_PLAN, feedback
 from agentltl.guard.judging import violations
 from agentltl.guard.lookahead import Lookahead
 from agentltl.guard.planning import repair
@@ -98,10 +98,11 @@ class Answers(Questions):
         self._record(broken, call)
         stops = strongest is ConstraintSeverity.HARD_STOP
         plan = NO_PLAN if stops else repair(replace(self._scene(), cap=FEEDBACK_CAP), call)
-        told = feedback(same, ran=False, plan=plan, made=state.calls)
+        insisting = INSIST_AND_ASK if any(v.severity is asks for v in broken) else INSIST
+        told = feedback(same, ran=False, plan=plan, made=state.calls, insisting=insisting)
         decision = Decision(
-            False, strongest.value.action, broken, told, repairs(same), call, None,
-            f"call-{state.proposed}", (), plan.calls or (),
+            False, strongest.value.action, broken, told, repairs(same), call, None, f"call-{state.proposed}", (),
+            plan.calls or (),
         )  # fmt: skip
         if stops and state.stopped is None:  # the first stop is the run's
             state.stopped = decision

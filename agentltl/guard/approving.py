@@ -142,7 +142,7 @@ class Approving(Answers):
             strongest = broken[0].severity
             same = tuple(v for v in broken if v.refuses and v.severity is strongest)
             refused = Decision(
-                False, strongest.value.action, broken, feedback(same, ran=False), repairs(same), event
+                False, strongest.value.action, broken, feedback(same, ran=False, insisting=""), repairs(same), event
             )  # fmt: skip
             if strongest is ConstraintSeverity.HARD_STOP:
                 state.stopped = refused

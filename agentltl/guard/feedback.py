@@ -11,6 +11,8 @@ from agentltl.guard.planned import PlannedCall
 from agentltl.guard.planning import Plan
 
 NO_PLAN = Plan(None)
+INSIST = "If you are sure, make the identical call in your next message: it will run."
+INSIST_AND_ASK = "If you are sure, make the identical call in your next message: a person is asked about it then."
 
 
 def feedback(
@@ -20,11 +22,13 @@ def feedback(
     plan: Plan = NO_PLAN,
     made: Sequence[Call] = (),
     answer: str = "It runs only if a person approves it.",
+    insisting: str = INSIST,
 ) -> str:
     """The text for the model about the strongest violations of one call; empty when there is none.
 
     `ran` says that the call has run and its outcome broke the rules; `plan` is what would make a refused call allowed,
-    `made` are the calls so far, and `answer` is what the people who can allow it have said.
+    `made` are the calls so far, `answer` is what the people who can allow it have said, and `insisting` what comes of
+    the identical call in the next message where the rules give way to it.
     Where the rules say what to do instead, they have the last word: a small model follows the last line. So nothing is
     said of a plan that hopes for another result of a call that was made, nor that there is no plan.
     """
@@ -39,15 +43,16 @@ def feedback(
     todo = list(dict.fromkeys(v.repair.strip() for v in violations if v.repair.strip()))
     if todo:
         lines.append("Do instead: " + " ".join(t if t.endswith((".", "!", "?")) else t + "." for t in todo))
-    if any(violation.severity.value.insists for violation in violations):
-        lines.append("If you are sure, make the identical call in your next message: it will run.")
+    insists = not ran and bool(insisting) and any(violation.severity.value.insists for violation in violations)
+    if insists:
+        lines.append(insisting)
     if not ran and any(violation.severity.value.action == "ask" for violation in violations):
         lines.append(answer)
     calls = plan.calls or ()
     if steps := in_words(calls):
         if not (todo and hopes(calls, made)):
             lines.append(f"First call {', then '.join(steps)}; then make this call again.")
-    elif plan.proved and not todo:
+    elif plan.proved and not todo and not insists:
         lines.append("No calls make this one allowed: go on without it.")
     return "\n".join(lines)
 
@@ -130,5 +135,5 @@ def together(decision: Decision, others: Sequence[Decision]) -> str:
 
 def _answered(decision: Decision, said: str) -> str:
     broken = [v for v in decision.violations if v.refuses]
-    told = feedback(broken, ran=False, answer="")
+    told = feedback(broken, ran=False, answer="", insisting="")
     return "\n".join(line for line in (*told.split("\n"), said) if line)

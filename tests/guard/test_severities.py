@@ -172,6 +172,40 @@ def test_a_call_that_failed_may_be_made_again() -> None:
     assert "First call `get(" in g.propose("cancel", {"id": "W1"}).feedback
 
 
+INSIST = "make the identical call in your next message"
+
+
+def test_the_identical_call_is_offered_only_where_it_would_run() -> None:
+    g = guard("BLOCK_AND_WARN")
+    told = g.propose("pay").feedback
+    assert told.endswith(f"If you are sure, {INSIST}: it will run.")
+    assert "go on without it" not in told, "no calls open the way, but insisting does"
+    outcome = guard("BLOCK_AND_WARN", rule="G !pay[failed]")
+    told = outcome.settle(outcome.propose("pay"), error="no").feedback
+    assert "Rule r" in told
+    assert INSIST not in told, "it has run, and nobody was warned"
+    assert ran(outcome, "pay").allowed
+
+
+def test_the_identical_call_is_asked_about_where_another_rule_asks() -> None:
+    g = Guard([
+        {"name": "warn", "rule": "never(pay)", "severity": "BLOCK_AND_WARN"},
+        {"name": "ask", "rule": "at_most(pay, 0)", "severity": "ASK"},
+    ])  # fmt: skip
+    first = g.propose("pay")
+    assert first.feedback.endswith(f"If you are sure, {INSIST}: a person is asked about it then.")
+    assert INSIST not in g.deny(first, "no").feedback
+    assert g.propose("pay").action == "ask"
+
+
+def test_an_approval_that_a_rule_refuses_is_no_call_to_insist_on() -> None:
+    g = Guard([
+        {"name": "ask", "rule": "never(pay)", "severity": "ASK"},
+        {"name": "none", "rule": "never(approved)", "severity": "BLOCK_AND_WARN"},
+    ])  # fmt: skip
+    assert INSIST not in g.approve(g.propose("pay")).feedback
+
+
 def test_shadow_mode_judges_and_records_and_refuses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     for severity in ConstraintSeverity:
         g = guard(severity.name, enforce=False)
