@@ -30,7 +30,7 @@ class CallwiseGuard(Guard):
         super().__init__(*args, **settings)
         self._places: dict[int, _Place] = {}
         """Where each call was made, by the step that is its own."""
-        self._messages_before = self._latest_message = 0
+        self._messages_before = 0
         self._apart = 0, 0
         """The step of a call that comes after one of a managed agent, and how many calls there are before it."""
         self._asked_in: int | None = None
@@ -39,8 +39,8 @@ class CallwiseGuard(Guard):
     def said(self, text: str) -> None:
         """A message of the user: the task, or a later one. It lifts a stop, and the run's steps start anew."""
         with self._lock:
+            self._messages_before += self._state.latest_step
             super().said(text)
-            self._messages_before = self._latest_message
 
     def _call(
         self,
@@ -74,9 +74,7 @@ class CallwiseGuard(Guard):
         """The number that a message of this run has in the conversation."""
         if step is None:
             return None
-        number = self._messages_before + step
-        self._latest_message = max(self._latest_message, number)
-        return number
+        return self._messages_before + step
 
     def _sent_back(self, end: End, due: Sequence[Constraint]) -> Decision | None:
         """The model hears what its code was told when the code is over: however often the code answers, that is once
@@ -96,7 +94,7 @@ class CallwiseGuard(Guard):
         """Forget everything: the next call is the first."""
         with self._lock:
             self._places.clear()
-            self._messages_before = self._latest_message = 0
+            self._messages_before = 0
             self._asked_in, self._apart = None, (0, 0)
             super().reset()
 

@@ -97,11 +97,24 @@ class State:
 
     def said(self, text: str) -> None:
         """The user has spoken: a stop is lifted, and the run's steps start anew."""
+        started = max((call.step for call in self.calls if call.step is not None), default=0)
+        self.steps_before = max(started, self.steps_before + self.latest_step)
         self.messages.append(Message(text, len(self.calls)))
         self.events.append(("said", text))
         self.stopped = None
         self.asked, self.charged = 0, frozenset()
-        self.steps_before = max((call.step for call in self.calls if call.step is not None), default=0)
+
+    @property
+    def latest_step(self) -> int:
+        """The latest step of this run in which something was proposed, refused calls included; 0 if nothing was."""
+        latest = 0
+        for event in reversed(self.events):
+            match event:
+                case ("said", _):
+                    break
+                case Call(step=step) | ("propose" | "finish", _, step, *_) if step is not None and step > latest:
+                    latest = step
+        return latest
 
     def step(self, of_run: int | None, turn: Turn | None = None) -> int | None:
         """The conversation's number of a step of this run; with `turn` that of a managed agent's message in it."""

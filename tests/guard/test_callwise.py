@@ -56,3 +56,12 @@ def test_a_message_insists_on_what_was_refused_in_the_one_before() -> None:
     assert not guard.propose("pay", {"to": "bob"}, step=1).allowed, "the same message"
     assert guard.propose("pay", {"to": "bob"}, step=2).allowed
     assert not guard.propose("pay", {"to": "bob"}, step=3).allowed, "good for once"
+
+
+def test_a_question_counts_as_no_message() -> None:
+    guard = CallwiseGuard([{"name": "never", "rule": "never(pay)", "severity": "BLOCK_AND_WARN"}])
+    assert not guard.propose("pay", step=1).allowed
+    assert guard.refuses("pay", step=5)
+    assert guard.touches("pay", step=6)
+    guard.said("Pay.")
+    assert guard.propose("pay", step=1).allowed, "the next message"

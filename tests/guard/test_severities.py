@@ -96,6 +96,20 @@ def test_the_identical_call_in_the_next_message_insists() -> None:
     assert g.status().counts["r"]["overrides"] == 1
 
 
+def test_the_next_message_may_be_the_first_of_the_next_run() -> None:
+    g = guard("BLOCK_AND_WARN")
+    g.said("Pay.")
+    assert ran(g, "look", step=1).allowed
+    assert not ran(g, "pay", step=2).allowed
+    g.said("Yes, pay.")
+    assert ran(g, "pay", step=1).allowed
+    other = guard("BLOCK_AND_WARN")
+    assert not ran(other, "pay", step=1).allowed
+    other.said("Look first.")
+    assert ran(other, "look", step=1).allowed
+    assert not ran(other, "pay", step=2).allowed, "a message came between"
+
+
 def test_without_steps_the_next_proposal_insists() -> None:
     g = guard("BLOCK_AND_WARN")
     assert not ran(g, "pay").allowed
