@@ -69,10 +69,17 @@ class Opaque:
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+DEEPEST = 100
+"""How deeply lists and objects may be nested: so deep is every frozen value looked into, wherever it is met. One that
+Python's stack bounds where it is frozen cannot be looked into where less of the stack is left."""
 
 
-def freeze(value: object) -> Json:
-    """Copy a value into frozen JSON: tuples become lists, what is no JSON value becomes opaque."""
+def freeze(value: object, left: int = DEEPEST) -> Json:
+    """Copy a value into frozen JSON: tuples become lists, what is no JSON value becomes opaque, and so does an object
+    two of whose keys have the same text.
+
+    Raises `RecursionError` for one that is nested more than `left` deep.
+    """
     if type(value) is dict:
         for name, member in value.items():
             if type(member) not in _PLAIN or type(name) is not str:
@@ -87,11 +94,20 @@ def freeze(value: object) -> Json:
         case int() | float():
             return value
         case Mapping():
-            return FrozenDict({k if isinstance(k, str) else str(k): freeze(v) for k, v in value.items()})
+            inner = _less(left)
+            frozen = FrozenDict({k if isinstance(k, str) else as_text(k): freeze(v, inner) for k, v in value.items()})
+            return frozen if len(frozen) == len(value) else Opaque(value)
         case list() | tuple():
-            return FrozenList(freeze(v) for v in value)
+            inner = _less(left)
+            return FrozenList([freeze(v, inner) for v in value])
         case _:
             return Opaque(value)
+
+
+def _less(left: int) -> int:
+    if left <= 0:
+        raise RecursionError("a value is nested too deeply")
+    return left - 1
 
 
 def hold(value: object) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agentltl.constraints.trace import Call
-from agentltl.constraints.value import key
+from agentltl.constraints.value import Json, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,17 @@ class Counts:
 
 
 def identity(call: Call) -> Hashable:
-    """Equal for calls of one tool with equal arguments, in whatever order these are written."""
-    own = key(call.args)
-    return call.tool, repr(call.args) if own is None else own
+    """Equal for calls of one tool with equal arguments, in whatever order these are written. NaN, which equals nothing,
+    is the same as NaN here; what is opaque is equal to itself alone."""
+    return call.tool, _identity(call.args)
+
+
+def _identity(value: Json) -> Hashable:
+    if (own := key(value)) is not None:
+        return own
+    match value:  # somewhere in it is a NaN
+        case dict():
+            return "object", frozenset((name, _identity(member)) for name, member in value.items())
+        case list():
+            return "list", tuple(map(_identity, value))
+    return ("number", "NaN")

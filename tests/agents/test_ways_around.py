@@ -116,10 +116,10 @@ def test_nested(kind: str, severity: str) -> None:
     holds(kind, severity, [("write", deep)], 'G !write(text.to[0].name = "secret")')
 
 
-@way("a value that is nested too deeply to be judged", "does not run", TOOL_CALLING)
+@way("a value that is nested too deeply to be judged (more than 100 objects and lists)", "does not run", TOOL_CALLING)
 def test_nested_too_deeply() -> None:
     deep: Any = "secret"
-    for _ in range(400):
+    for _ in range(101):
         deep = [deep]
     call = ("write", {"text": deep})
     for text, told in [(SECRET, "the-rule"), ("never(read)", "nested too deeply")]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import Any
 
@@ -108,6 +109,20 @@ def test_the_next_message_may_be_the_first_of_the_next_run() -> None:
     other.said("Look first.")
     assert ran(other, "look", step=1).allowed
     assert not ran(other, "pay", step=2).allowed, "a message came between"
+
+
+def test_what_the_identical_call_is_where_an_argument_equals_nothing() -> None:
+    nan, table = float("nan"), object()
+    for args, same in [
+        ({"m": 1.0, "n": float("nan"), "t": table}, True),
+        ({"t": table, "n": nan, "m": 1}, True),
+        ({"n": nan, "m": 1, "t": object()}, False),
+        ({"n": nan, "m": "1", "t": table}, False),
+        ({"n": [nan], "m": 1, "t": table}, False),
+    ]:
+        g = guard("BLOCK_AND_WARN")
+        assert not ran(g, "pay", {"n": nan, "m": 1, "t": table}, step=1).allowed
+        assert ran(g, "pay", args, step=2).allowed is same
 
 
 def test_without_steps_the_next_proposal_insists() -> None:
@@ -279,6 +294,32 @@ def test_settings_that_make_no_sense_are_errors() -> None:
         Constraint("r", "never(a)", max_soft_attempts=-2)
     with pytest.raises(ConstraintError, match="give true or false"):
         Constraint("r", "never(a)", enforce="no")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("severity", [severity.name for severity in ConstraintSeverity])
+@pytest.mark.parametrize(
+    "rule", ["never(pay)", "no_repeat(pay)", "G (pay(x = ?v) -> O look(x = ?v))", "G !pay(x.k = 1)"]
+)
+def test_a_value_is_judged_however_deeply_it_is_nested(severity: str, rule: str) -> None:
+    for depth in (99, 100, 101, 330, 400, 450, 490, 980):
+        value: Any = 1
+        for _ in range(depth):
+            value = {"k": value}
+        g = guard(severity, rule=rule)
+        for step in (1, 2):
+            decision = g.propose("pay", {"x": value}, step=step)
+            if decision.allowed:
+                g.settle(decision, value)
+        twin = Guard.from_state(json.loads(json.dumps(g.to_state())))
+        assert (twin.verdicts(), len(twin.violations)) == (g.verdicts(), len(g.violations))
+    around: list[Any] = []
+    around.append(around)
+    assert guard(severity).propose("pay", {"x": around}).allowed is (severity == "TOLERATE")
+
+
+def test_keys_that_read_alike_hide_nothing() -> None:
+    for opts in ({"None": 9, None: 1}, {None: 9, "None": 1}):
+        assert not guard("PERSISTENT_BLOCK", rule="G !pay(opts.None > 5)").propose("pay", {"opts": opts}).allowed
 
 
 def test_a_rule_that_cannot_be_judged_refuses_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
