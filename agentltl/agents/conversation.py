@@ -41,9 +41,22 @@ def steps_data(steps: Iterable[MemoryStep]) -> list[dict[str, Json]]:
     return [data for step in steps if (data := _data(step)) is not None]
 
 
-def steps_of(data: Iterable[Mapping[str, Any]]) -> list[Step]:
-    """The steps that `steps_data` was made from."""
-    return [_step(one) for one in data]
+def steps_of(data: object) -> list[Step]:
+    """The steps that `steps_data` was made from. Raises `ConstraintError` for what is none."""
+    if not isinstance(data, list):
+        raise ConstraintError(
+            "`steps` of this state of an agent is no list\ngive what `agent.to_state()` gave, unchanged"
+        )
+    steps: list[Step] = []
+    for number, one in enumerate(data, 1):
+        try:
+            steps.append(_step(one))
+        except (LookupError, TypeError, ValueError) as error:
+            raise ConstraintError(
+                f"step {number} of this state of an agent cannot be read ({type(error).__name__}: {error})\n"
+                "give what `agent.to_state()` gave, unchanged"
+            ) from error
+    return steps
 
 
 def restored(state: object, kind: type[Guard]) -> tuple[list[Step], Guard]:
@@ -58,7 +71,7 @@ def restored(state: object, kind: type[Guard]) -> tuple[list[Step], Guard]:
             f"this state of an agent has version {state.get('version')}, and this package reads version {VERSION}\n"
             "read it with the release that wrote it"
         )
-    return steps_of(state["steps"]), kind.from_state(state["guard"])
+    return steps_of(state.get("steps")), kind.from_state(state.get("guard", {}))
 
 
 def _data(step: MemoryStep) -> dict[str, Json] | None:

@@ -158,7 +158,7 @@ class Approving(Answers):
 
     def _answered(self, event: Mapping[str, Json]) -> None:
         """Let an answer happen again that is in the state of a guard. Its `step` is the conversation's."""
-        answer, kind = event["answer"], "approve" if "approve" in event else "deny"
+        answer, kind = decoded(event["answer"]), "approve" if "approve" in event else "deny"
         args = decoded(event["args"])
         call = Call(event[kind], args, event.get("id"), event["step"], event.get("agent"), event.get("start"))
         if kind == "approve":

@@ -56,7 +56,6 @@ class CallwiseGuard(Guard):
         of its messages, and what comes after them has others."""
         state = self._state
         if turn is not None:
-            self._number(step)
             return super()._call(tool, args, step, id, agent, start, turn)
         last = state.calls[-1].step if state.calls else None
         if last is None:

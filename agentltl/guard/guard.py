@@ -18,7 +18,7 @@ from agentltl.constraints.limits import DEFAULT, Limits
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.touch import may_touch, touches
 from agentltl.constraints.trace import ABSENT, Call, Outcome, Position, Trace
-from agentltl.constraints.value import FrozenDict, Json, thaw
+from agentltl.constraints.value import FrozenDict, Json
 from agentltl.constraints.verdict import Verdict
 from agentltl.errors import ConstraintError
 from agentltl.guard import saving
@@ -120,7 +120,7 @@ class Guard(Proposing):
                 "severities": {name: severity.name for name, severity in self.severities.items()},
                 "settings": self.settings.to_data(),
                 "limits": asdict(self.limits),
-                "fields": thaw(self.fields),
+                "fields": saving.encoded(self.fields),
                 "before": [state.forgotten, state.proposed_before],
                 "events": [saving.event_data(event, state.calls, state.turns) for event in state.events],
             }
@@ -133,49 +133,43 @@ class Guard(Proposing):
         state of a guard.
         """
         data = saving.checked(state)
-        guard = cls(
-            data["constraints"],
-            data["severities"],
-            fields=data["fields"],
-            limits=Limits(**data["limits"]),
-            **data["settings"],
-        )
+        with saving.reading("the rules and settings"):
+            guard = cls(
+                data["constraints"],
+                data["severities"],
+                fields=saving.decoded(data["fields"]),
+                limits=Limits(**data["limits"]),
+                **data["settings"],
+            )
         guard._state.forgotten, guard._state.proposed = data["before"]
         guard._state.proposed_before = guard._state.proposed
         started: dict[int, Decision] = {}
-        for event in data["events"]:
-            if "said" in event:
-                guard.said(event["said"])
-            elif "settled" in event:
-                place = event["settled"]
-                settled = guard._state.calls[place].settle(saving.outcome_of(event))
-                guard._settled(started[place], place, settled)
-            elif "approve" in event or "deny" in event:
-                guard._answered(event)
-            elif "finish" in event:
-                decision = guard.finish(
-                    saving.decoded(event["args"]) if "args" in event else ABSENT,
-                    last=event["finish"],
-                    id=event.get("id"),
-                    step=event["step"],
-                    agent=event.get("agent"),
-                    start=event.get("start"),
-                )
-                if decision.index is not None:
-                    started[decision.index] = decision
-            else:
-                decision = guard.propose(
-                    event["propose"],
-                    saving.decoded(event["args"]),
-                    id=event.get("id"),
-                    step=event["step"],
-                    agent=event.get("agent"),
-                    start=event["start"],
-                    turn=tuple(event["turn"]) if "turn" in event else None,
-                )
-                if decision.index is not None:
-                    started[decision.index] = decision
+        for number, event in enumerate(data["events"], 1):
+            with saving.reading(f"event {number}"):
+                guard._happened(event, started)
         return guard
+
+    def _happened(self, event: Mapping[str, Json], started: dict[int, Decision]) -> None:
+        """Let an event happen again that is in the state of a guard; `started` are the calls that have not settled."""
+        if "said" in event:
+            self.said(event["said"])
+        elif "settled" in event:
+            place = event["settled"]
+            decision = started.pop(place)
+            self._settled(decision, place, self._state.calls[place].settle(saving.outcome_of(event)))
+        elif "approve" in event or "deny" in event:
+            self._answered(event)
+        else:
+            more = {"id": event.get("id"), "step": event["step"], "agent": event.get("agent")}
+            if "finish" in event:
+                answer = saving.decoded(event["args"]) if "args" in event else ABSENT
+                decision = self.finish(answer, last=event["finish"], start=event.get("start"), **more)
+            else:
+                turn = tuple(event["turn"]) if "turn" in event else None
+                args = saving.decoded(event["args"])
+                decision = self.propose(event["propose"], args, start=event["start"], turn=turn, **more)
+            if decision.index is not None:
+                started[decision.index] = decision
 
     def reset(self) -> None:
         """Forget everything: the next call is the first."""

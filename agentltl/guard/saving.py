@@ -6,7 +6,8 @@ It is made again by letting the same things happen to a new guard.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentltl.constraints.trace import ABSENT, Call, Outcome
@@ -17,10 +18,18 @@ if TYPE_CHECKING:
     from agentltl.guard.state import Event, Turn
 
 VERSION = 1
+_BITS = 2_000
+"""Integers of at most so many bits are written as numbers; Python and JSON readers bound what they read as digits."""
+_KINDS: dict[str, type] = {
+    "constraints": list, "severities": dict, "settings": dict, "limits": dict, "fields": dict, "before": list,
+    "events": list,
+}  # fmt: skip
+_DAMAGED = "give what `guard.to_state()` gave, unchanged"
 
 
 def encoded(value: Json) -> Json:
-    """A frozen value as JSON: what JSON has no words for (NaN, infinities, opaque values) as an object of a `$` key."""
+    """A frozen value as JSON: what JSON has no words for (NaN, infinities, integers of hundreds of digits, opaque
+    values) as an object of a `$` key."""
     match value:
         case dict():
             plain = {name: encoded(member) for name, member in value.items()}
@@ -31,6 +40,8 @@ def encoded(value: Json) -> Json:
             return {"$opaque": as_text(value.value)}
         case float() if not math.isfinite(value):
             return {"$number": repr(value)}
+        case int() if value.bit_length() > _BITS:
+            return {"$number": hex(value)}
         case _:
             return value
 
@@ -41,7 +52,7 @@ def decoded(value: Json) -> Json:
         case {"$opaque": text}:
             return Opaque(_Lost(str(text)))
         case {"$number": text}:
-            return float(text)
+            return int(text, 16) if "x" in text else float(text)
         case {"$object": members}:
             return freeze({name: decoded(member) for name, member in members.items()})
         case dict():
@@ -73,7 +84,7 @@ def event_data(event: Event, calls: list[Call], turns: Mapping[int, tuple[int | 
             return {"settled": event, **outcome_data(calls[event].outcome or Outcome())}
         case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
             data = {kind: call.tool, "args": encoded(call.args), **_present(call), "step": call.step}
-            return {**data, "answer": {name: value for name, value in answer.items() if value is not None}}
+            return {**data, "answer": {name: encoded(value) for name, value in answer.items() if value is not None}}
         case ("finish", call, step, last):
             given = {} if call is None else {"args": encoded(call.args), **_present(call)}
             return {"finish": last, "step": step, **given}
@@ -109,7 +120,7 @@ def outcome_of(data: Mapping[str, Json]) -> Outcome:
 
 
 def checked(state: object) -> Mapping[str, Any]:
-    """The data, if it is that of a guard in a version that this package reads."""
+    """The data, if it is that of a guard in a version that this package reads, and has all its parts."""
     if not isinstance(state, Mapping) or state.get("kind") != "agentltl guard":
         raise ConstraintError("this is not the state of a guard\ngive what `guard.to_state()` gave")
     if state.get("version") != VERSION:
@@ -117,4 +128,23 @@ def checked(state: object) -> Mapping[str, Any]:
             f"this state of a guard has version {state.get('version')}, and this package reads version {VERSION}\n"
             "read it with the release that wrote it"
         )
+    for name, kind in _KINDS.items():
+        if not isinstance(state.get(name), kind):
+            found = "is missing" if name not in state else f"is no {'list' if kind is list else 'object'}"
+            raise ConstraintError(f"`{name}` of this state of a guard {found}\n{_DAMAGED}")
+    before = state["before"]
+    if len(before) != 2 or any(type(number) is not int or number < 0 for number in before):
+        raise ConstraintError(f"`before` of this state of a guard is no pair of counts\n{_DAMAGED}")
     return state
+
+
+@contextmanager
+def reading(part: str) -> Iterator[None]:
+    """What cannot be read in a part of the state of a guard is a `ConstraintError` that names the part."""
+    try:
+        yield
+    except ConstraintError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise ConstraintError(f"{part} of this state of a guard cannot be read ({said})\n{_DAMAGED}") from error

@@ -702,6 +702,21 @@ def test_what_is_no_conversation_is_an_error(state: Any) -> None:
         ToolCallingAgentWithConstraints([], ScriptedModel([])).restore(state)
 
 
+def test_a_damaged_conversation_is_an_error(go: Any) -> None:
+    seen, _, _ = go(Person(Pending()), pay())
+    whole = json.loads(json.dumps(seen.agent.to_state()))
+    before = seen.agent.guard
+    for damage, says in [
+        ({"steps": None}, "`steps` of this state of an agent is no list"),
+        ({"steps": [{"calls": []}]}, "step 1 of this state of an agent cannot be read"),
+        ({"steps": [7]}, "step 1 of this state of an agent cannot be read"),
+        ({"guard": None}, "not the state of a guard"),
+    ]:
+        with pytest.raises(ConstraintError, match=says):
+            seen.agent.restore({**whole, **damage})
+    assert seen.agent.guard is before
+
+
 def test_plans_and_several_runs_are_remembered(go: Any) -> None:
     seen, _, _ = go(
         Person(Pending()), "First I look.", END, "Then I pay.", pay(), planning_interval=5,

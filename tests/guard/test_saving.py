@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -116,3 +119,63 @@ def test_another_process_goes_on() -> None:
 def test_what_is_no_state_is_an_error(state: Any, says: str) -> None:
     with pytest.raises(ConstraintError, match=says):
         Guard.from_state(state)
+
+
+def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in items:
+        yield from places(member, (*place, name))
+
+
+def test_a_damaged_state_is_an_error_that_names_the_place() -> None:
+    g = Guard(
+        [{"name": "ask", "rule": "G !pay(n > 5)", "severity": "ASK"}, {"name": "close", "rule": "response(a, b)"}]
+    )
+    g.said("Pay.")
+    g.approve(g.propose("pay", {"n": 9}), by="ann")
+    g.settle(g.propose("pay", {"n": 9}), "paid")
+    g.deny(g.propose("pay", {"n": 9}), "no")
+    g.finish("done")
+    whole = json.loads(json.dumps(g.to_state()))
+    missing = object()
+    for *path, name in list(places(whole))[1:]:
+        for bad in (missing, None, "x", -1, [], {}, True, 1.5, {"$number": "x"}):
+            state = copy.deepcopy(whole)
+            inner = state
+            for key in path:
+                inner = inner[key]
+            if bad is missing:
+                del inner[name]
+            else:
+                inner[name] = bad
+            with contextlib.suppress(ConstraintError):  # and nothing else; what can be read is
+                Guard.from_state(state)
+    for damage, says in [
+        ({"constraints": "rules.yaml"}, "`constraints` of this state of a guard is no list"),
+        ({"before": [0]}, "`before` of this state of a guard is no pair of counts"),
+        ({"settings": {"enforced": True}}, "the rules and settings of this state .* cannot be read"),
+        ({"events": [*whole["events"], {"settled": 0}]}, f"event {len(whole['events']) + 1} of this state"),
+        ({"events": [*whole["events"], {"settled": -1}]}, f"event {len(whole['events']) + 1} of this state"),
+    ]:
+        with pytest.raises(ConstraintError, match=says):
+            Guard.from_state({**whole, **damage})
+    with pytest.raises(ConstraintError, match="`limits` of this state of a guard is missing"):
+        Guard.from_state({name: part for name, part in whole.items() if name != "limits"})
+
+
+def test_the_state_is_strict_json_whatever_has_happened() -> None:
+    many = 10**5000
+    g = Guard(RULES, fields={"odd": float("nan"), "many": many})
+    g.settle(g.propose("look", {"n": many, "t": "\ud800"}), -many)
+    g.approve(g.propose("rm"), until=float("inf"))
+    ask = Guard([{"name": "ask", "rule": "never(rm)", "severity": "ASK"}], approval_seconds=1e9)
+    ask.approve(ask.propose("rm"), until=float("inf"))
+    for one in (g, ask):
+        twin = Guard.from_state(json.loads(json.dumps(one.to_state(), allow_nan=False)))
+        assert (twin.verdicts(), len(twin.trace.calls)) == (one.verdicts(), len(one.trace.calls))
+        assert twin.propose("rm", start=1e12).allowed is one.propose("rm", start=1e12).allowed
+    (call,) = again(g).trace.calls[:1]
+    assert call.args["n"] == many
+    assert call.outcome is not None
+    assert call.outcome.value == -many
