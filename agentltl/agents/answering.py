@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 from agentltl.agents.approval import Allow, Answer, ApprovalRequest, Approver, Change, Deny, Pending
+from agentltl.errors import ConstraintError
+from agentltl.guard.approvals import check_answer
 
 log = logging.getLogger("agentltl")
 
@@ -39,6 +41,13 @@ def _clear(given: object, tool: str) -> Answer:
             log.error("the arguments that an approver gave for `%s` are no mapping: the call is denied", tool)
             return Deny("The arguments were changed to ones that the tool does not take.")
         case Allow() | Deny() | Change() | Pending():
+            try:
+                check_answer(
+                    getattr(given, "by", None), getattr(given, "reason", ""), until=getattr(given, "until", None)
+                )
+            except ConstraintError as error:
+                log.error("the approver's answer about `%s` cannot be taken, and the call is denied: %s", tool, error)
+                return Deny("The person who could allow it gave no clear answer.")
             return given
     log.error("the approver answered `%r` about `%s`, which is no answer: the call is denied", given, tool)
     return Deny("The person who could allow it gave no clear answer.")

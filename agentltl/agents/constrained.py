@@ -141,6 +141,7 @@ class Constrained(Base):
         steps, guard = restored(state, self._guard_class)
         members = list(members_of(self, state.get("members", {})))
         self.guard, self.memory.steps = guard, [*steps]
+        self._severities = dict(guard.severities)
         forget(self)
         for member in members:
             member.take_up()

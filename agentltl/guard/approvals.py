@@ -106,6 +106,16 @@ def refused_call(decision: Decision, approvals: Approvals, forgotten: int) -> Ca
     return call
 
 
+def check_answer(by: object, reason: object = "", **times: object) -> None:
+    """Raises `ConstraintError` for an answer that cannot be recorded: texts are texts, times are seconds."""
+    for name, text in (("reason", reason), ("by", "" if by is None else by)):
+        if not isinstance(text, str):
+            raise ConstraintError(f"`{name}` of an answer is `{type(text).__name__}`\ngive a text")
+    for name, seconds in times.items():
+        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+            raise ConstraintError(f"`{name}` of an approval is `{type(seconds).__name__}`\ngive a Unix time in seconds")
+
+
 def proposal_of(decision: Decision) -> int:
     """The number of the proposal that a decision refused; 0 for one that refused none."""
     number = (decision.id or "").rpartition("-")[2]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentltl.constraints.trace import Call, Position
 from agentltl.guard.answers import Answers, repairs
-from agentltl.guard.approvals import APPROVED, event_of, naming, proposal_of, refused_call
+from agentltl.guard.approvals import APPROVED, check_answer, event_of, naming, proposal_of, refused_call
 from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import denied, feedback
 from agentltl.guard.saving import decoded
@@ -50,8 +50,9 @@ class Approving(Answers):
         `by` says who has allowed it. `start` is the time of the answer; times are seconds of the clock that gives calls
         theirs.
         The decision is that on the event: a rule may refuse it (`at_most(approved, 3)`), and then nothing is approved.
-        Raises `ConstraintError` for a decision that asks nobody or has been answered.
+        Raises `ConstraintError` for a decision that asks nobody or has been answered, and for an answer that is none.
         """
+        check_answer(by, until=until, start=start)
         with self._lock:
             call = refused_call(decision, self._state.approvals, self._state.proposed_before)
             if start is None:
@@ -66,8 +67,9 @@ class Approving(Answers):
     def deny(self, decision: Decision, reason: str = "", *, by: str | None = None) -> Decision:
         """A person does not allow the call: the decision, with the feedback for the model.
 
-        Raises `ConstraintError` for a decision that asks nobody or has been answered.
+        Raises `ConstraintError` for a decision that asks nobody or has been answered, and for a reason that is no text.
         """
+        check_answer(by, reason)
         with self._lock:
             call = refused_call(decision, self._state.approvals, self._state.proposed_before)
             self._deny(call, str(decision.id), reason, by)

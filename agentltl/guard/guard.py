@@ -117,7 +117,7 @@ class Guard(Proposing):
                 "kind": "agentltl guard",
                 "version": saving.VERSION,
                 "constraints": [constraint.to_mapping() for constraint in self.constraints],
-                "severities": {name: severity.name for name, severity in self.severities.items()},
+                "severities": {c.name: self.severities[c.name].name for c in self.constraints},
                 "settings": self.settings.to_data(),
                 "limits": asdict(self.limits),
                 "fields": saving.encoded(self.fields),

@@ -119,7 +119,22 @@ def test_without_an_approver_it_is_refused(go: Any) -> None:
     assert "It runs only if a person approves it." in seen.steps[0].observations
 
 
-@pytest.mark.parametrize("answer", [None, "yes", 1, [], Allow, ValueError("the network is down"), Change("all")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        "yes",
+        1,
+        [],
+        Allow,
+        ValueError("the network is down"),
+        Change("all"),
+        Allow(until="tomorrow"),
+        Allow(by=7),
+        Deny(None),
+        Change({"amount": 1}, by=7),
+    ],
+)
 def test_no_clear_yes_is_a_no_and_the_log_says_so(answer: Any, go: Any, caplog: pytest.LogCaptureFixture) -> None:
     person = Person(answer if answer is not Allow else lambda _: Allow)
     with caplog.at_level(logging.ERROR, "agentltl"):
@@ -715,6 +730,18 @@ def test_a_damaged_conversation_is_an_error(go: Any) -> None:
         with pytest.raises(ConstraintError, match=says):
             seen.agent.restore({**whole, **damage})
     assert seen.agent.guard is before
+
+
+def test_a_restored_agent_is_saved_with_the_severities_of_its_rules(go: Any) -> None:
+    seen, _, _ = go(Person(Pending()), pay())
+    other = ToolCallingAgentWithConstraints(
+        [], ScriptedModel([]), constraints=[{"name": "own", "rule": "never(x)"}], constraint_severities={"own": "ASK"},
+    )  # fmt: skip
+    other.restore(seen.agent.to_state())
+    data = other.to_dict()
+    names = [constraint["name"] for constraint in data["constraints"]]
+    assert "own" not in names
+    assert data["constraint_severities"] == {name: seen.agent.guard.severities[name].name for name in names}
 
 
 def test_plans_and_several_runs_are_remembered(go: Any) -> None:

@@ -528,3 +528,15 @@ def test_an_opaque_value_of_another_process_is_asked_about_again() -> None:
     g.approve(asked(g, {"p": thing}))
     assert not again(g).propose("pay", {"p": thing}).allowed
     assert g.propose("pay", {"p": thing}).allowed
+
+
+def test_an_answer_that_cannot_be_recorded_is_an_error() -> None:
+    g = Guard([{"name": "ask", "rule": "never(pay)", "severity": "ASK"}])
+    decision = g.propose("pay")
+    for wrong in ({"until": "tomorrow"}, {"until": True}, {"start": "now"}, {"by": 7}):
+        with pytest.raises(ConstraintError, match=next(iter(wrong))):
+            g.approve(decision, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConstraintError, match="reason"):
+        g.deny(decision, None)  # type: ignore[arg-type]
+    assert g.approve(decision, by="ann").allowed
+    assert g.propose("pay").allowed

@@ -179,3 +179,13 @@ def test_the_state_is_strict_json_whatever_has_happened() -> None:
     assert call.args["n"] == many
     assert call.outcome is not None
     assert call.outcome.value == -many
+
+
+def test_rules_for_other_runs_stay_behind_with_their_severities() -> None:
+    rules = [
+        {"name": "live", "rule": "never(pay)", "severity": "ASK", "where": {"site": "live"}},
+        {"name": "all", "rule": "never(rm)", "severity": "PERSISTENT_BLOCK"},
+    ]
+    twin = again(Guard(rules, {"live": "TOLERATE"}, fields={"site": "test"}))
+    assert twin.propose("pay").allowed
+    assert twin.propose("rm").action == "block"
