@@ -13,7 +13,7 @@ from typing import Any
 
 from smolagents.agent_types import AgentText, AgentType
 
-from agentltl.constraints.value import Opaque
+from agentltl.constraints.value import Opaque, scalar
 
 _EXACT = frozenset({str, int, float, bool, type(None)})
 _VIEWS = frozenset({"collections", "types"})
@@ -53,7 +53,7 @@ def _copied(value: Any, done: dict[int, object], keep: Callable[[type], bool]) -
         return done[id(value)]
     is_scalar = issubclass(kind, str | int | float) and not issubclass(kind, AgentType)
     if is_scalar or issubclass(kind, AgentText):
-        return value if keep(kind) else _scalar(value)
+        return value if keep(kind) else scalar(value)
     if issubclass(kind, list):
         items = copy.copy(value) if kind is not list and keep(kind) else []
         done[id(value)] = items
@@ -72,9 +72,3 @@ def _copied(value: Any, done: dict[int, object], keep: Callable[[type], bool]) -
     if issubclass(kind, Mapping) and (kind.__module__ in _VIEWS or not _kept(kind)):
         return _copied(dict(value.items()), done, keep)
     return value if keep is _kept or issubclass(kind, Mapping) else Opaque(value)
-
-
-def _scalar(value: Any) -> object:
-    if isinstance(value, str):
-        return str.__str__(value)
-    return int.__int__(value) if isinstance(value, int) else float.__float__(value)

@@ -65,7 +65,21 @@ class Opaque:
     value: object
 
     def __repr__(self) -> str:
-        return f"<{type(self.value).__name__}>"
+        return repr(self.value) if isinstance(self.value, Lost) else f"<{type(self.value).__name__}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Lost:
+    """What was an object of another process: its text, and the name of its class."""
+
+    text: str
+    kind: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}>"
 
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -75,8 +89,8 @@ Python's stack bounds where it is frozen cannot be looked into where less of the
 
 
 def freeze(value: object, left: int = DEEPEST) -> Json:
-    """Copy a value into frozen JSON: tuples become lists, what is no JSON value becomes opaque, and so does an object
-    two of whose keys have the same text.
+    """Copy a value into frozen JSON: tuples become lists, texts and numbers those of the built-in classes; what is no
+    JSON value becomes opaque, and so does an object two of whose keys have the same text.
 
     Raises `RecursionError` for one that is nested more than `left` deep.
     """
@@ -89,19 +103,29 @@ def freeze(value: object, left: int = DEEPEST) -> Json:
     match value:
         case FrozenDict() | FrozenList() | Opaque() | None | bool():
             return value
-        case str():
-            return str(value) if type(value) is not str else value
-        case int() | float():
-            return value
+        case str() | int() | float():
+            return value if type(value) in _PLAIN else scalar(value)
         case Mapping():
             inner = _less(left)
-            frozen = FrozenDict({k if isinstance(k, str) else as_text(k): freeze(v, inner) for k, v in value.items()})
+            frozen = FrozenDict({k if type(k) is str else _name(k): freeze(v, inner) for k, v in value.items()})
             return frozen if len(frozen) == len(value) else Opaque(value)
         case list() | tuple():
             inner = _less(left)
             return FrozenList([freeze(v, inner) for v in value])
         case _:
             return Opaque(value)
+
+
+def scalar(value: str | int | float) -> str | int | float:
+    """The text or number that a value of a class of its own is, whatever that class says of it: of `class Color(str,
+    Enum)` the value, not the name."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int.__int__(value) if isinstance(value, int) else float.__float__(value)
+
+
+def _name(key: object) -> str:
+    return str.__str__(key) if isinstance(key, str) else as_text(key)
 
 
 def _less(left: int) -> int:

@@ -15,7 +15,7 @@ from agentltl.guard.answers import Answers, repairs
 from agentltl.guard.approvals import APPROVED, check_answer, event_of, naming, proposal_of, refused_call
 from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import denied, feedback
-from agentltl.guard.saving import decoded
+from agentltl.guard.saving import Known, decoded
 from agentltl.guard.severity import ConstraintSeverity
 
 if TYPE_CHECKING:
@@ -158,10 +158,10 @@ class Approving(Answers):
         self._state.events.append(("deny", call, {"id": id, "reason": reason, "by": by}))
         self._state.approvals = self._state.approvals.answer(call, id)
 
-    def _answered(self, event: Mapping[str, Json]) -> None:
+    def _answered(self, event: Mapping[str, Json], known: Known) -> None:
         """Let an answer happen again that is in the state of a guard. Its `step` is the conversation's."""
-        answer, kind = decoded(event["answer"]), "approve" if "approve" in event else "deny"
-        args = decoded(event["args"])
+        answer, kind = decoded(event["answer"], known), "approve" if "approve" in event else "deny"
+        args = decoded(event["args"], known)
         call = Call(event[kind], args, event.get("id"), event["step"], event.get("agent"), event.get("start"))
         if kind == "approve":
             asked = frozenset(answer["constraints"])

@@ -112,7 +112,7 @@ class Guard(Proposing):
     def to_state(self) -> dict[str, Json]:
         """The guard as JSON: its rules and settings, and what has happened. See `from_state`."""
         with self._lock:
-            state = self._state
+            state, known = self._state, saving.Known()
             return {
                 "kind": "agentltl guard",
                 "version": saving.VERSION,
@@ -120,9 +120,9 @@ class Guard(Proposing):
                 "severities": {c.name: self.severities[c.name].name for c in self.constraints},
                 "settings": self.settings.to_data(),
                 "limits": asdict(self.limits),
-                "fields": saving.encoded(self.fields),
+                "fields": saving.encoded(self.fields, known),
                 "before": [state.forgotten, state.proposed_before],
-                "events": [saving.event_data(event, state.calls, state.turns) for event in state.events],
+                "events": [saving.event_data(event, state.calls, state.turns, known) for event in state.events],
             }
 
     @classmethod
@@ -132,12 +132,12 @@ class Guard(Proposing):
         Predicates and domains that its rules name must be registered. Raises `ConstraintError` for data that is no
         state of a guard.
         """
-        data = saving.checked(state)
+        data, known = saving.checked(state), saving.Known()
         with saving.reading("the rules and settings"):
             guard = cls(
                 data["constraints"],
                 data["severities"],
-                fields=saving.decoded(data["fields"]),
+                fields=saving.decoded(data["fields"], known),
                 limits=Limits(**data["limits"]),
                 **data["settings"],
             )
@@ -146,27 +146,27 @@ class Guard(Proposing):
         started: dict[int, Decision] = {}
         for number, event in enumerate(data["events"], 1):
             with saving.reading(f"event {number}"):
-                guard._happened(event, started)
+                guard._happened(event, started, known)
         return guard
 
-    def _happened(self, event: Mapping[str, Json], started: dict[int, Decision]) -> None:
+    def _happened(self, event: Mapping[str, Json], started: dict[int, Decision], known: saving.Known) -> None:
         """Let an event happen again that is in the state of a guard; `started` are the calls that have not settled."""
         if "said" in event:
             self.said(event["said"])
         elif "settled" in event:
             place = event["settled"]
             decision = started.pop(place)
-            self._settled(decision, place, self._state.calls[place].settle(saving.outcome_of(event)))
+            self._settled(decision, place, self._state.calls[place].settle(saving.outcome_of(event, known)))
         elif "approve" in event or "deny" in event:
-            self._answered(event)
+            self._answered(event, known)
         else:
             more = {"id": event.get("id"), "step": event["step"], "agent": event.get("agent")}
             if "finish" in event:
-                answer = saving.decoded(event["args"]) if "args" in event else ABSENT
+                answer = saving.decoded(event["args"], known) if "args" in event else ABSENT
                 decision = self.finish(answer, last=event["finish"], start=event.get("start"), **more)
             else:
                 turn = tuple(event["turn"]) if "turn" in event else None
-                args = saving.decoded(event["args"])
+                args = saving.decoded(event["args"], known)
                 decision = self.propose(event["propose"], args, start=event["start"], turn=turn, **more)
             if decision.index is not None:
                 started[decision.index] = decision

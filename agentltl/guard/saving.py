@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentltl.constraints.trace import ABSENT, Call, Outcome
-from agentltl.constraints.value import Json, Opaque, as_text, freeze, read_text, same_value
+from agentltl.constraints.value import Json, Lost, Opaque, as_text, freeze, read_text, same_value
 from agentltl.errors import ConstraintError
 
 if TYPE_CHECKING:
@@ -27,17 +27,36 @@ _KINDS: dict[str, type] = {
 _DAMAGED = "give what `guard.to_state()` gave, unchanged"
 
 
-def encoded(value: Json) -> Json:
+class Known:
+    """The opaque values of one state: each object has a number in it, so that it stays the same as itself and no other.
+
+    In another process it is a new object, equal to none that is met there.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self._values: dict[int, Opaque] = {}
+
+    def number(self, value: Opaque) -> int:
+        """The number of the object."""
+        return self._numbers.setdefault(id(value.value), len(self._numbers))
+
+    def value(self, number: int, text: str, kind: str) -> Opaque:
+        """The object of that number, which had this text and was of a class of this name."""
+        return self._values.setdefault(number, Opaque(Lost(text, kind)))
+
+
+def encoded(value: Json, known: Known) -> Json:
     """A frozen value as JSON: what JSON has no words for (NaN, infinities, integers of hundreds of digits, opaque
     values) as an object of a `$` key."""
     match value:
         case dict():
-            plain = {name: encoded(member) for name, member in value.items()}
+            plain = {name: encoded(member, known) for name, member in value.items()}
             return {"$object": plain} if len(plain) == 1 and next(iter(plain)).startswith("$") else plain
         case list():
-            return [encoded(member) for member in value]
+            return [encoded(member, known) for member in value]
         case Opaque():
-            return {"$opaque": as_text(value.value)}
+            return {"$opaque": [known.number(value), as_text(value.value), repr(value)[1:-1]]}
         case float() if not math.isfinite(value):
             return {"$number": repr(value)}
         case int() if value.bit_length() > _BITS:
@@ -46,52 +65,45 @@ def encoded(value: Json) -> Json:
             return value
 
 
-def decoded(value: Json) -> Json:
-    """What `encoded` was made from; an opaque value is a new one, equal to no other."""
+def decoded(value: Json, known: Known) -> Json:
+    """What `encoded` was made from."""
     match value:
-        case {"$opaque": text}:
-            return Opaque(_Lost(str(text)))
+        case {"$opaque": [int(number), str(text), str(kind)]}:
+            return known.value(number, text, kind)
         case {"$number": text}:
             return int(text, 16) if "x" in text else float(text)
         case {"$object": members}:
-            return freeze({name: decoded(member) for name, member in members.items()})
+            return freeze({name: decoded(member, known) for name, member in members.items()})
         case dict():
-            return freeze({name: decoded(member) for name, member in value.items()})
+            return freeze({name: decoded(member, known) for name, member in value.items()})
         case list():
-            return freeze([decoded(member) for member in value])
+            return freeze([decoded(member, known) for member in value])
         case _:
             return value
 
 
-class _Lost:
-    """What was an object of another process."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def event_data(event: Event, calls: list[Call], turns: Mapping[int, tuple[int | None, Turn]]) -> dict[str, Json]:
+def event_data(
+    event: Event, calls: list[Call], turns: Mapping[int, tuple[int | None, Turn]], known: Known
+) -> dict[str, Json]:
     """One event as JSON; `turns` are the messages of managed agents, by their steps."""
     match event:
         case ("said", text):
             return {"said": text}
         case Call():
-            return event_data(("propose", event, event.step), calls, turns)
+            return event_data(("propose", event, event.step), calls, turns, known)
         case int():
-            return {"settled": event, **outcome_data(calls[event].outcome or Outcome())}
+            return {"settled": event, **outcome_data(calls[event].outcome or Outcome(), known)}
         case ("approve" | "deny" as kind, Call() as call, Mapping() as answer):
-            data = {kind: call.tool, "args": encoded(call.args), **_present(call), "step": call.step}
-            return {**data, "answer": {name: encoded(value) for name, value in answer.items() if value is not None}}
+            data = {kind: call.tool, "args": encoded(call.args, known), **_present(call), "step": call.step}
+            said = {name: encoded(value, known) for name, value in answer.items() if value is not None}
+            return {**data, "answer": said}
         case ("finish", call, step, last):
-            given = {} if call is None else {"args": encoded(call.args), **_present(call)}
+            given = {} if call is None else {"args": encoded(call.args, known), **_present(call)}
             return {"finish": last, "step": step, **given}
         case (kind, Call() as call, step):
-            known = None if call.step is None else turns.get(call.step)
-            turn = {} if known is None else {"turn": list(known[1])}
-            return {str(kind): call.tool, "args": encoded(call.args), "step": step, **_present(call), **turn}
+            asked = None if call.step is None else turns.get(call.step)
+            turn = {} if asked is None else {"turn": list(asked[1])}
+            return {str(kind): call.tool, "args": encoded(call.args, known), "step": step, **_present(call), **turn}
     raise TypeError(f"not an event of a guard: {event!r}")
 
 
@@ -100,22 +112,22 @@ def _present(call: Call) -> dict[str, Json]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def outcome_data(outcome: Outcome) -> dict[str, Json]:
+def outcome_data(outcome: Outcome, known: Known) -> dict[str, Json]:
     """An outcome as JSON; its value only where the text does not say it."""
     data: dict[str, Json] = {"text": outcome.text, "error": outcome.error, "status": outcome.status, "end": outcome.end}
     kept = {name: value for name, value in data.items() if value is not None}
     read = ABSENT if outcome.text is None else read_text(outcome.text, ABSENT)
     if outcome.value is ABSENT:
         return kept if read is ABSENT else {**kept, "plain": True}
-    return kept if same_value(read, outcome.value) else {**kept, "value": encoded(outcome.value)}
+    return kept if same_value(read, outcome.value) else {**kept, "value": encoded(outcome.value, known)}
 
 
-def outcome_of(data: Mapping[str, Json]) -> Outcome:
+def outcome_of(data: Mapping[str, Json], known: Known) -> Outcome:
     """The outcome that `outcome_data` was made from."""
     text = data.get("text")
     value = ABSENT if text is None or data.get("plain") else read_text(text, ABSENT)
     if "value" in data:
-        value = decoded(data["value"])
+        value = decoded(data["value"], known)
     return Outcome(text, value, data.get("error"), data.get("status"), data.get("end"))
 
 

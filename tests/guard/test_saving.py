@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import pickle
 import random
 import subprocess
 import sys
@@ -189,3 +190,26 @@ def test_rules_for_other_runs_stay_behind_with_their_severities() -> None:
     twin = again(Guard(rules, {"live": "TOLERATE"}, fields={"site": "test"}))
     assert twin.propose("pay").allowed
     assert twin.propose("rm").action == "block"
+
+
+@pytest.mark.parametrize("severity", ["BLOCK_AND_WARN", "ASK", "SOFT_BLOCK"])
+def test_an_opaque_value_stays_the_same_as_itself(severity: str) -> None:
+    table, other = object(), object()
+    g = Guard([{"name": "r", "rule": "never(show)", "severity": severity}, {"name": "once", "rule": "no_repeat(look)"}])
+    refused = g.propose("show", {"table": table}, step=1)
+    if severity == "ASK":
+        g.approve(refused)
+    decision = g.propose("show", {"table": table}, step=2)
+    assert decision.allowed is (severity != "SOFT_BLOCK")
+    if decision.allowed:
+        g.settle(decision, table)
+    g.settle(g.propose("look", {"table": table}, step=3), table)
+    g.settle(g.propose("look", {"table": other}, step=3), other)
+    twin = again(again(g))
+    assert (twin.verdicts(), len(twin.violations), len(twin.trace.calls)) == (
+        g.verdicts(), len(g.violations), len(g.trace.calls),
+    )  # fmt: skip
+    one, two = (guard.propose("show", {"table": table}, step=4) for guard in (g, twin))
+    assert (one.allowed, one.feedback) == (two.allowed, two.feedback)
+    assert [v.detail for v in twin.violations] == [v.detail for v in g.violations]
+    assert "<object>" in repr(pickle.loads(pickle.dumps(twin)).trace)

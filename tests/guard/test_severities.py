@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -315,6 +316,40 @@ def test_a_value_is_judged_however_deeply_it_is_nested(severity: str, rule: str)
     around: list[Any] = []
     around.append(around)
     assert guard(severity).propose("pay", {"x": around}).allowed is (severity == "TOLERATE")
+
+
+class Colour(str, Enum):  # noqa: UP042  whose `str` is its name
+    RED = "red"
+
+
+class Sly(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "safe"
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 7
+
+
+class Small(int):
+    def __gt__(self, other: int) -> bool:
+        return False
+
+
+def test_a_text_or_number_of_a_class_of_its_own_is_what_it_is() -> None:
+    for rule, args in [
+        ('G !pay(x = "red")', {"x": Colour.RED}),
+        ('G !pay(x = "bad")', {"x": Sly("bad")}),
+        ('G !pay(x = "bad")', {Sly("x"): "bad"}),
+        ('G !pay(x has "bad")', {"x": [Sly("bad")]}),
+        ("G !pay(x > 5)", {"x": Small(9)}),
+        ("G !pay(x.y > 5)", {"x": {"y": Small(9)}}),
+    ]:
+        assert not guard("PERSISTENT_BLOCK", rule=rule).propose("pay", args).allowed, rule
 
 
 def test_keys_that_read_alike_hide_nothing() -> None:
