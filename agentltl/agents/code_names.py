@@ -16,11 +16,12 @@ _OPTION = "sanitize_inputs_outputs"
 
 class _Known(NamedTuple):
     """What a function takes, and the arguments that have a default; `set` are the defaults as the function had them,
-    since they can be set anew."""
+    since they can be set anew. `takes_all`: it takes arguments of any name."""
 
     set: tuple[object, object]
     signature: inspect.Signature
     defaults: dict[str, object]
+    takes_all: bool
 
 
 _MOST = 1_000
@@ -32,8 +33,9 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
     """What a tool or a managed agent gets if it is called like this; None if it is certain that Python rejects the call
     before the tool's own code begins.
 
-    Names are those of the tool's `forward`. Where that takes whatever comes, positional arguments stand under the names
-    of `tool.inputs`, in their order, and those beyond under `*`.
+    Names are those of the tool's `forward`. Where that takes whatever comes, as the tool of an MCP server does,
+    positional arguments stand under the names of `tool.inputs`, in their order, and those beyond under `*`, and
+    defaults are those of `tool.inputs`.
     """
     kwargs = {name: value for name, value in kwargs.items() if name != _OPTION or not isinstance(tool, Tool)}
     inputs: Mapping[str, object] = getattr(tool, "inputs", {})
@@ -41,7 +43,8 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
         case (dict() as single,) if not kwargs and isinstance(tool, Tool) and all(name in inputs for name in single):
             args, kwargs = (), single  # smolagents takes a single object for the arguments by name
     function = _called(tool)
-    signature = _known_of(function).signature
+    known = _known_of(function)
+    signature = known.signature
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError:
@@ -59,13 +62,23 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
                 more = value
             case _ if name != _OPTION:
                 found[name] = value
-    return _by_place(found, rest, more, list(inputs))
+    placed = _by_place(found, rest, more, list(inputs))
+    return {**_written(inputs), **placed} if known.takes_all else placed
 
 
 def left_out(tool: object, given: Mapping[str, object]) -> dict[str, object]:
     """The tool's defaults for the arguments that a call by name does not give."""
-    defaults = _known_of(_called(tool)).defaults
+    known = _known_of(_called(tool))
+    defaults = known.defaults
+    if known.takes_all:
+        defaults = {**_written(getattr(tool, "inputs", {})), **defaults}
     return {name: value for name, value in defaults.items() if name not in given} if defaults else {}
+
+
+def _written(inputs: Mapping[str, object]) -> dict[str, object]:
+    """The defaults that the schemas of arguments name: whoever carries out the call knows no others."""
+    schemas = ((name, schema) for name, schema in inputs.items() if isinstance(schema, Mapping))
+    return {name: schema["default"] for name, schema in schemas if "default" in schema}
 
 
 def _called(tool: object) -> object:
@@ -110,7 +123,8 @@ def _looked_up(function: object, now: tuple[object, object]) -> _Known:
     # A tool that was made from a function is written with a `self` that its `forward` does not take.
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
     defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty and p.name != _OPTION}
-    return _Known(now, signature.replace(parameters=parameters), defaults)
+    takes_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+    return _Known(now, signature.replace(parameters=parameters), defaults, takes_all)
 
 
 def _speaks_for_itself(tool: object, function: object) -> bool:

@@ -19,14 +19,16 @@ from agentltl.agents.mcp.settings import read_servers
 from agentltl.agents.mcp.tool import McpTool
 from agentltl.agents.mcp.transport import require_sdk
 from agentltl.constraints.constraint import Constraint
+from agentltl.guard.approvals import APPROVED
+from agentltl.guard.ending import FINAL_ANSWER
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
 
 log = logging.getLogger("agentltl")
 
-RESERVED = ("final_answer",)
-"""A tool that every agent has."""
+RESERVED = (FINAL_ANSWER, APPROVED)
+"""A tool that every agent has, and an event whose name no tool can have."""
 
 
 class McpServers:

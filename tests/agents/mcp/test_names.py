@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from agentltl import Constraint, ConstraintError
 from agentltl.agents.mcp.names import names_for, require_meant
+from agentltl.agents.mcp.servers import RESERVED
 
 
 def test_names_are_kept_where_there_is_one() -> None:
@@ -64,3 +65,8 @@ def test_a_rule_speaks_of_tools_by_the_names_that_they_have(rule: str, wrong: bo
             require_meant(constraints, names, names.values())
     else:
         require_meant(constraints, names, names.values())
+
+
+def test_no_tool_passes_for_an_answer_or_an_approval() -> None:
+    offers = [("desk", "final_answer"), ("desk", "approved")]
+    assert list(names_for(offers, RESERVED).values()) == ["desk__final_answer", "desk__approved"]

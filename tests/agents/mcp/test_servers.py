@@ -15,7 +15,15 @@ from PIL.Image import Image
 from smolagents import AgentImage, CodeAgent, ToolCallingAgent
 from smolagents.models import get_tool_json_schema
 
-from agentltl import ConstraintError, McpServerError, McpServers, MissingExtraError, lint
+from agentltl import (
+    CodeAgentWithConstraints,
+    ConstraintError,
+    McpServerError,
+    McpServers,
+    MissingExtraError,
+    ToolCallingAgentWithConstraints,
+    lint,
+)
 from agentltl.agents.mcp.errors import McpToolError
 from agentltl.agents.models.scripted import ScriptedModel
 from tests.agents.mcp.real import SERVER, Settings, children, stdio
@@ -112,6 +120,27 @@ def test_tools_cannot_be_saved_and_are_shared_by_a_copy_of_an_agent(desk: McpSer
 def test_a_code_agent_of_smolagents_can_use_the_tools(desk: McpServers) -> None:
     model = ScriptedModel(["<code>\nfinal_answer(get_order('W9')['status'] + str(total([1, 2])))\n</code>"])
     assert CodeAgent(tools=[*desk.tools], model=model, verbosity_level=-1).run("Do it.") == "pending3"
+
+
+@pytest.mark.parametrize("kind", [ToolCallingAgentWithConstraints, CodeAgentWithConstraints])
+def test_a_call_is_judged_with_the_defaults_that_the_server_names(desk: McpServers, kind: Any) -> None:
+    code = kind is CodeAgentWithConstraints
+    replies: list[Any] = [
+        ("cancel_order", {"order_id": "W5"}), ("cancel_order", {"order_id": "W6", "reason": "wrong"}),
+        ("final_answer", {"answer": "done"}),
+    ]  # fmt: skip
+    if code:
+        replies = [
+            "<code>cancel_order('W5')</code>",
+            "<code>cancel_order('W6', 'wrong')\nfinal_answer('done')</code>",
+        ]
+    rules = [{"name": "never-late", "rule": 'never(cancel_order(reason = "late"))', "severity": "PERSISTENT_BLOCK"}]
+    agent = kind(desk.tools, ScriptedModel(replies), constraints=rules, verbosity_level=-1)
+    assert agent.run("Cancel them.") == "done"
+    (made,) = (call for call in agent.guard.trace.calls if call.tool == "cancel_order")
+    assert made.args == {"order_id": "W6", "reason": "wrong", "tags": None}
+    assert made.outcome is not None
+    assert made.outcome.text == "W6 is cancelled (wrong, None)"
 
 
 def test_lint_knows_the_tools(desk: McpServers) -> None:
