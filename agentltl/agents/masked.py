@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from smolagents.models import ChatMessage, MessageRole
 
+from agentltl.agents.approval import Approver
 from agentltl.agents.members import outers_of
 from agentltl.guard.allowed import Refusal
 from agentltl.guard.ending import FINAL_ANSWER
@@ -31,6 +32,7 @@ class Masking(Base):
     """
 
     guard: Guard
+    approve: Approver | None
     mask_tools: bool = False
     mask_reasons: bool = False
     _asks_for_answer: bool
@@ -52,12 +54,14 @@ class Masking(Base):
         )
 
     def _not_now(self) -> Refused:
-        """The tools and managed agents that cannot be called now, and why."""
-        names = [*self.tools, *self.managed_agents]
-        refused = dict(self.guard.allowed(names).refused)
-        for outer in outers_of(self):
-            above = outer.guard.allowed([name for name in names if name != FINAL_ANSWER]).refused
-            refused = {**above, **refused}
+        """The tools and managed agents that cannot be called now, and why. What the model may insist on, and what a
+        person can be asked about, can be called."""
+        names, outers = [*self.tools, *self.managed_agents], outers_of(self)
+        asks = self.approve is not None and not outers
+        refused = dict(self.guard.allowed(names, yielding=self.guard.giving_way(asks=asks)).refused)
+        for outer in outers:
+            others, yielding = [name for name in names if name != FINAL_ANSWER], outer.guard.giving_way(asks=False)
+            refused = {**outer.guard.allowed(others, yielding=yielding).refused, **refused}
         return {name: refused[name] for name in names if name in refused}
 
 

@@ -13,7 +13,7 @@ from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.feedback import INSIST, INSIST_AND_ASK, NO_PLAN, feedback
 from agentltl.guard.judging import violations
 from agentltl.guard.lookahead import Lookahead
-from agentltl.guard.planning import repair
+from agentltl.guard.planning import Plan, repair
 from agentltl.guard.questions import Questions
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity
@@ -97,7 +97,7 @@ class Answers(Questions):
             broken, strongest = (*same, *broken), ConstraintSeverity.HARD_STOP
         self._record(broken, call)
         stops = strongest is ConstraintSeverity.HARD_STOP
-        plan = NO_PLAN if stops else repair(replace(self._scene(), cap=FEEDBACK_CAP), call)
+        plan = NO_PLAN if stops else self._way(call)
         insisting = INSIST_AND_ASK if any(v.severity is asks for v in broken) else INSIST
         told = feedback(same, ran=False, plan=plan, made=state.calls, insisting=insisting)
         decision = Decision(
@@ -109,6 +109,22 @@ class Answers(Questions):
         if self._approvable(decision):
             state.approvals = state.approvals.ask(decision)
         return decision
+
+    def _way(self, call: Call) -> Plan:
+        """The plan for a refused call. A constraint that a person has allowed it for is no hindrance; others that give
+        way, to a person or to insisting, are none where no plan satisfies them: it is for the next refusal to say so.
+        """
+        state = self._state
+        scene = replace(self._scene(), cap=FEEDBACK_CAP)
+        if state.approvals.grants:
+            scene = scene.without([name for name in scene.blocking if state.approvals.covers(call, name)])
+        plan = repair(scene, call)
+        asks = ConstraintSeverity.ASK
+        soft = [name for name in scene.blocking if (own := scene.severities[name]) is asks or own.value.insists]
+        if plan.calls is None and soft:
+            gentler = repair(scene.without(soft), call)
+            return gentler if gentler.calls else plan
+        return plan
 
     def _allowed(self, broken: tuple[Violation, ...], call: Call, index: int) -> Decision:
         """The answer to a call that runs though it breaks constraints."""

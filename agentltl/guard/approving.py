@@ -40,6 +40,16 @@ class Approving(Answers):
         with self._lock:
             return self._approvable(decision)
 
+    def giving_way(self, *, asks: bool) -> set[str]:
+        """The constraints that refuse a call until the model insists on it or, with `asks`, a person allows it."""
+        named = naming(APPROVED, self.constraints)
+        return {
+            name
+            for name, severity in self._effective.items()
+            if severity.value.insists
+            or (asks and (severity is ConstraintSeverity.ASK or (name in named and severity.value.action != "stop")))
+        }
+
     def approve(
         self, decision: Decision, *, until: float | None = None, by: str | None = None, start: float | None = None
     ) -> Decision:

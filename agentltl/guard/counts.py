@@ -73,6 +73,11 @@ class Counts:
         warned = self.warned.get((name, identity(call)))
         return warned is not None and warned.followed_by(message, proposal)
 
+    @property
+    def insisted_on(self) -> set[str]:
+        """The constraints that may give way to a call that was warned about."""
+        return {name for name, _ in self.warned}
+
     def overridden(self, name: str, call: Call) -> Counts:
         """After a call that insisted: it was good for once."""
         left = {own: warned for own, warned in self.warned.items() if own != (name, identity(call))}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agentltl.constraints.ahead import Ahead
@@ -41,10 +41,17 @@ class Questions:
         panel = self._state.panel
         return {constraint.name: panel.monitor(place) for place, constraint in enumerate(self.constraints)}
 
-    def allowed(self, tools: Sequence[str] | None = None) -> Allowed:
+    def allowed(self, tools: Sequence[str] | None = None, *, yielding: Iterable[str] = ()) -> Allowed:
         """Which tools (default: those that the rules name) could be called now with some arguments, and why the others
-        could not. A stopped guard allows none."""
-        return allowed(self._scene(), tools, self._state.stopped)
+        could not. A stopped guard allows none.
+
+        Constraints that a call may pass by an approval that is not used, or by insisting, make none impossible; nor do
+        those of the names `yielding`.
+        """
+        with self._lock:
+            state = self._state
+            passed = {*yielding, *state.counts.insisted_on}.union(*(g.constraints for g in state.approvals.grants))
+            return allowed(self._scene().without(passed), tools, state.stopped)
 
     def repair(self, tool: str, args: Json = None) -> tuple[PlannedCall, ...] | None:
         """The shortest calls after which this call is allowed: `()` if it is so now, None if there are none or none

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agentltl.constraints.ahead import Ahead
 from agentltl.constraints.alphabet import atoms_of
@@ -41,6 +41,10 @@ class Scene:
     @property
     def tolerated(self) -> list[str]:
         return [c.name for c in self.constraints if not self.severities[c.name].value.refuses]
+
+    def without(self, names: Collection[str]) -> Scene:
+        """The scene in which the constraints of these names refuse nothing."""
+        return replace(self, severities={**self.severities, **dict.fromkeys(names, ConstraintSeverity.TOLERATE)})
 
     @property
     def tools(self) -> list[str]:

@@ -90,6 +90,26 @@ def test_what_is_tolerated_or_not_enforced_is_offered(masked: Any) -> None:
     assert offered(masked([end()], prepare=prepare)) == everything
 
 
+@pytest.mark.parametrize(
+    ("rule", "severity", "kept", "kept_with_approver"),
+    [
+        ("never(write)", "ASK", False, True),
+        ("never(write)", "BLOCK_AND_WARN", True, True),
+        ("G (write -> Y approved)", "PERSISTENT_BLOCK", False, True),
+        ("G (write -> Y approved)", "HARD_STOP", False, False),
+        ("never(write)", "SOFT_BLOCK", False, False),
+    ],
+)
+def test_what_the_model_can_come_to_is_offered(
+    rule: str, severity: str, kept: bool, kept_with_approver: bool, masked: Any, coded: Any
+) -> None:
+    constraint = {"name": "r", "rule": rule, "severity": severity}
+    for approve, expected in ((None, kept), (lambda _: True, kept_with_approver)):
+        assert ("write" in offered(masked([end()], constraint, approve=approve))[0]) is expected
+        said = told(coded([CODE_END], constraint, approve=approve))
+        assert said == ["" if expected else f"{CAN}`read`, `other`, `final_answer`.\n{ELSE}."]
+
+
 def test_managed_agents_are_tools_too(masked: Any) -> None:
     def member(name: str) -> Any:
         return ToolCallingAgent([], ScriptedModel([end()]), name=name, description="Helps.", verbosity_level=-1)

@@ -228,6 +228,24 @@ def test_the_identical_call_is_asked_about_where_another_rule_asks() -> None:
     assert g.propose("pay").action == "ask"
 
 
+@pytest.mark.parametrize("severity", ["ASK", "BLOCK_AND_WARN"])
+def test_a_rule_that_gives_way_does_not_hide_what_is_to_be_called_first(severity: str) -> None:
+    g = Guard([
+        {"name": "gives-way", "rule": "never(pay)", "severity": severity},
+        {"name": "look-first", "rule": "precedence(look, pay)", "severity": "PERSISTENT_BLOCK"},
+    ])  # fmt: skip
+    told = g.propose("pay").feedback
+    assert told.endswith("First call `look`; then make this call again.")
+    assert ran(g, "look").allowed
+    second = g.propose("pay")
+    assert second.action == ("ask" if severity == "ASK" else "block")
+    if severity == "ASK":
+        g.approve(second)
+    assert "pay" in g.allowed(), "this very call is allowed now"
+    assert g.propose("pay").allowed
+    assert "pay" not in g.allowed(), "that was good for once"
+
+
 def test_an_approval_that_a_rule_refuses_is_no_call_to_insist_on() -> None:
     g = Guard([
         {"name": "ask", "rule": "never(pay)", "severity": "ASK"},
