@@ -114,15 +114,12 @@ class Answers(Questions):
         """The plan for a refused call. A constraint that a person has allowed it for is no hindrance; others that give
         way, to a person or to insisting, are none where no plan satisfies them: it is for the next refusal to say so.
         """
-        state = self._state
-        scene = replace(self._scene(), cap=FEEDBACK_CAP)
-        if state.approvals.grants:
-            scene = scene.without([name for name in scene.blocking if state.approvals.covers(call, name)])
-        plan = repair(scene, call)
-        asks = ConstraintSeverity.ASK
-        soft = [name for name in scene.blocking if (own := scene.severities[name]) is asks or own.value.insists]
-        if plan.calls is None and soft:
-            gentler = repair(scene.without(soft), call)
+        scene, approvals, asks = replace(self._scene(), cap=FEEDBACK_CAP), self._state.approvals, ConstraintSeverity.ASK
+        given = {name for name in scene.blocking if approvals.covers(call, name)} if approvals.grants else set()
+        plan = repair(scene, call, given)
+        soft = {name for name in scene.blocking if (own := scene.severities[name]) is asks or own.value.insists}
+        if plan.calls is None and soft - given:
+            gentler = repair(scene, call, given | soft)
             return gentler if gentler.calls else plan
         return plan
 

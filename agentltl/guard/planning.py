@@ -7,7 +7,7 @@ Each one is replayed, call by call as a guard judges them, before it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -55,8 +55,9 @@ class Owed:
         return bool(self.names)
 
 
-def repair(scene: Scene, call: Call) -> Plan:
-    """The shortest plan after which this call is allowed by all constraints that refuse; empty if it is so now."""
+def repair(scene: Scene, call: Call, passed: Collection[str] = ()) -> Plan:
+    """The shortest plan after which this call is allowed by all constraints that refuse; empty if it is so now. Those
+    of the names `passed` let this call pass, and none of the calls before it."""
 
     def allows(monitor: Monitor, ahead: Ahead) -> bool:
         try:
@@ -64,7 +65,7 @@ def repair(scene: Scene, call: Call) -> Plan:
         except Exception:  # a rule that cannot judge the call refuses it
             return False
 
-    aims: dict[str, Aim] = dict.fromkeys(scene.blocking, allows)
+    aims: dict[str, Aim] = {name: anything if name in passed else allows for name in scene.blocking}
     return _plan(scene, aims, scene.values(call.args), goes_on)
 
 

@@ -244,6 +244,11 @@ def test_a_rule_that_gives_way_does_not_hide_what_is_to_be_called_first(severity
     assert "pay" in g.allowed(), "this very call is allowed now"
     assert g.propose("pay").allowed
     assert "pay" not in g.allowed(), "that was good for once"
+    narrow = Guard([
+        {"name": "gives-way", "rule": "never(pay) & never(look)", "severity": severity},
+        {"name": "look-first", "rule": "precedence(look, pay)", "severity": "PERSISTENT_BLOCK"},
+    ])  # fmt: skip
+    assert "First call" not in narrow.propose("pay").feedback, "it would refuse that, too"
 
 
 def test_an_approval_that_a_rule_refuses_is_no_call_to_insist_on() -> None:
