@@ -11,6 +11,7 @@ from agentltl.constraints.value import Json, freeze, hold
 from agentltl.guard.approvals import APPROVED, check_name
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.ending import FINAL_ANSWER, End, Ending
+from agentltl.guard.planning import Plan
 from agentltl.guard.state import Turn
 from agentltl.guard.weighing import recounted
 
@@ -122,6 +123,16 @@ class Proposing(Ending):
             if not broken:
                 return False
             return self._weighed(broken, call, state.proposed + 1)[0].refuses
+
+    def plan(self, tool: str, args: Json = None) -> Plan:
+        """`repair`, and where there is no plan, whether that is proved. For a call that `lookahead="joint"` refuses
+        now none is known."""
+        plan = super().plan(tool, args)
+        if self._lookahead is None or plan.calls != ():
+            return plan
+        with self._lock:
+            _, broken = self._moved(self._call(tool, args, None), None)
+        return Plan(None) if any(v.severity.value.refuses and self._enforces(v) for v in broken) else plan
 
     def _judged(self, call: Call, step: int | None, ends: bool = False, last: bool = False) -> Decision:
         """Judge a call in a step of the run; `ends`: the run would end with it."""

@@ -292,6 +292,9 @@ def test_looking_ahead_jointly_refuses_what_could_not_be_kept_together() -> None
     for g in (plain, joint):
         assert ran(g, "pay").allowed
     assert plain.propose("open").allowed
+    assert plain.repair("open") == ()
+    assert joint.repair("open") is None
+    assert joint.repair("look") == ()
     decision = joint.propose("open")
     assert (decision.allowed, decision.action) == (False, "stop")
     assert {v.constraint_name for v in decision.violations} == {"answer", "never-close"}
