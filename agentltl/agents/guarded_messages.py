@@ -142,9 +142,12 @@ class GuardedMessages(GuardedExecution):
         arguments = self._accepted(call.name, self._substitute_state_variables(call.arguments or {}))
         if arguments is None:
             return False
-        name, guards = str(call.name), [self.guard, *(outer.guard for outer in outers_of(self))]
-        if any(guard.touches(name, arguments, step=step) for guard in guards):
+        name, outers = str(call.name), outers_of(self)
+        if self.guard.touches(name, arguments, step=step):
             return True
+        if any(outer.guard.touches(name, arguments, step=step, agent=outer.agent) for outer in outers):
+            return True
+        guards = [self.guard, *(outer.guard for outer in outers)]
         return any(guard.may_touch(tool) for guard in guards for tool in tools_of(self.managed_agents.get(name)))
 
     def _judge(self, calls: Sequence[ToolCall], step: int, *, last: bool) -> JudgedWave:

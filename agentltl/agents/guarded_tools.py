@@ -1,7 +1,8 @@
 """Guarded tools in the place of a managed agent's own, while a guarded manager calls it.
 
-Those of a tool-calling agent are replaced in its `tools` and `managed_agents`, those of a code agent by an executor
-that lets nothing into the reach of the code that calls a tool past the guard.
+Those of a tool-calling agent are replaced in its `tools` and `managed_agents` (and calls of one message that a rule
+relates wait for one another: see `one_by_one.py`), those of a code agent by an executor that lets nothing into the
+reach of the code that calls a tool past the guard.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from smolagents.agents import CodeAgent, MultiStepAgent
+from smolagents.agents import CodeAgent, MultiStepAgent, ToolCallingAgent
 from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor
 
 from agentltl.agents.code_executor import GuardedExecutor
+from agentltl.agents.one_by_one import OneByOne
 
 if TYPE_CHECKING:
     from agentltl.agents.members import Guarding
@@ -42,13 +44,17 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
                     place[name] = Guarded(known, name, tool)
 
     renew()
-    execute = getattr(member, "execute_tool_call", None)
-    if execute is not None:
-        vars(member)["execute_tool_call"] = Renewing(renew, execute)
+    methods: dict[str, Any] = {}
+    if hasattr(member, "execute_tool_call"):
+        methods["execute_tool_call"] = member.execute_tool_call
+        vars(member)["execute_tool_call"] = Renewing(renew, member.execute_tool_call)
+    if isinstance(member, ToolCallingAgent):
+        methods["process_tool_calls"] = member.process_tool_calls
+        vars(member)["process_tool_calls"] = OneByOne(known, member.process_tool_calls)
 
     def undo() -> None:
-        if execute is not None:
-            _restore(member, "execute_tool_call", execute)
+        for name, method in methods.items():
+            _restore(member, name, method)
         for place in [*places.values(), member.tools, member.managed_agents]:
             for name, tool in list(place.items()):
                 if type(tool) is Guarded:

@@ -228,12 +228,12 @@ class Guard(Proposing):
         finally:
             self._lock.release()
 
-    def touches(self, tool: str, args: Json = None, *, step: int | None = None) -> bool:
-        """Whether a call could change the state of some rule or be judged by it."""
+    def touches(self, tool: str, args: Json = None, *, step: int | None = None, agent: str | None = None) -> bool:
+        """Whether a call, of a managed agent of that name, could change the state of some rule or be judged by it."""
         with self._lock:
             state = self._state
             top = state.top
-            call = self._call(tool, args, step)
+            call = self._call(tool, args, step, agent=agent)
             state.top = top  # nothing has been proposed
             position = Position(call, len(state.calls), state.calls, state.messages)
             return any(touches(monitor, position) for monitor in self.monitors().values())
