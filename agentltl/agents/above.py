@@ -22,6 +22,10 @@ RUNS = itertools.count(time.time_ns() // 1000)
 """Numbers for the runs of managed agents; a guard that another process has saved knows none of them."""
 
 
+Place = tuple[int] | tuple[int, int]
+"""The step in the run of a managed agent, and the number of the message if that has several steps."""
+
+
 class Outer(NamedTuple):
     """A guard above, and the `manager` whose it is. `agent` is the name of the managed agent, `run` the number of its
     run. `approver` answers for the guard's rules: the manager's own, else the nearest above it."""

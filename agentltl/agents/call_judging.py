@@ -63,7 +63,7 @@ class JudgedCalls(Manages, ToolCallingAgent):
                 self._ask(ticket, name, arguments, ticket.decision)
             return
         ticket.joint = JointCall(
-            self.guard, outers, str(name), message=ticket.step or 0, approver=self._approver(), id=ticket.id,
+            self.guard, outers, str(name), place=(ticket.step or 0,), approver=self._approver(), id=ticket.id,
             step=ticket.step, turn=self._turn(ticket),
         )  # fmt: skip
         verdict = ticket.joint.judge(ticket.args)

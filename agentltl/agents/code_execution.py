@@ -21,7 +21,7 @@ from agentltl.agents.code_values import exact, owned
 from agentltl.agents.joint_call import JointCall
 from agentltl.agents.managing import Manages
 from agentltl.agents.member_end import End, end_of
-from agentltl.agents.members import guarding, message_of, outers_of
+from agentltl.agents.members import guarding, outers_of, place_of
 from agentltl.agents.nested import inside
 from agentltl.agents.patience import Patience
 from agentltl.agents.stop import PendingStopError, RefusedCallError
@@ -107,8 +107,8 @@ class CodeExecution(Manages, CodeAgent):
         outers = () if name == FINAL_ANSWER else outers_of(self)  # its answer is the result of its manager's call
         joint = None
         if outers:
-            message = message_of(self)
-            joint = JointCall(self.guard, outers, name, message=message, approver=self._approver(), step=step)
+            place = place_of(self)
+            joint = JointCall(self.guard, outers, name, place=place, approver=self._approver(), step=step)
 
         def decided(values: dict[str, object]) -> Decision | Verdict:
             args = hold(exact({argument: as_value(value) for argument, value in values.items()}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentltl.agents.above import Outer, locked
+from agentltl.agents.above import Outer, Place, locked
 from agentltl.agents.approval import Approver
 from agentltl.agents.verdict import Refused, Verdict
 from agentltl.constraints.value import Json, as_text
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class JointCall:
     """One call of a managed agent, judged by its `own` guard (None: it has none) and those above it.
 
-    `approver` answers for the own rules. `message` is the number of the agent's message; `step`, and in a run that goes
-    on `turn`, is what its own guard is told.
+    `approver` answers for the own rules. `place` says which message of the agent makes the call; `step`, and in a run
+    that goes on `turn`, is what its own guard is told.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class JointCall:
         outers: Sequence[Outer],
         tool: str,
         *,
-        message: int,
+        place: Place,
         approver: Approver | None = None,
         id: str | None = None,
         step: int | None = None,
@@ -50,7 +50,7 @@ class JointCall:
         if own is not None:
             self._asked.append((own, approver, {"step": step} if turn is None else {"step": step, "turn": turn}))
         for outer in self._outers:
-            said = {"step": outer.manager.step_number, "agent": outer.agent, "turn": (outer.run, message)}
+            said = {"step": outer.manager.step_number, "agent": outer.agent, "turn": (outer.run, *place)}
             self._asked.append((outer.guard, outer.approver, said))
         self._started: list[tuple[Guard, Decision]] = []
         self._logs: list[tuple[Recorder, LoggedCall]] | None = None

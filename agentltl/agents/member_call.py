@@ -11,7 +11,7 @@ from smolagents.agents import CodeAgent, MultiStepAgent
 from smolagents.local_python_executor import PrintContainer
 from smolagents.tools import validate_tool_arguments
 
-from agentltl.agents.above import Outer, stopped
+from agentltl.agents.above import Outer, Place, stopped
 from agentltl.agents.asking import Asking
 from agentltl.agents.code_values import exact, owned
 from agentltl.agents.joint_call import JointCall
@@ -37,7 +37,7 @@ class MemberCall:
         """What the agent's model is to hear besides the result."""
 
     def judge(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], message: Callable[[], int], patience: Patience
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], place: Callable[[], Place], patience: Patience
     ) -> Arguments:
         """The arguments that run. They are copies that nobody else holds: what is judged is what runs.
 
@@ -51,7 +51,7 @@ class MemberCall:
             raise RefusedCallError(
                 f"the arguments of `{self._name}` are nested too deeply to be judged\ncall it with simpler ones"
             ) from None
-        joint = JointCall(None, self._outers, self._name, message=message())
+        joint = JointCall(None, self._outers, self._name, place=place())
         verdict = joint.judge(self._held(args, kwargs))
         decision, changed = verdict.decision, None
         if not decision.allowed:

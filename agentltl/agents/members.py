@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from smolagents.agents import CodeAgent, MultiStepAgent
 
-from agentltl.agents.above import RUNS, Outer
+from agentltl.agents.above import RUNS, Outer, Place
 from agentltl.agents.approval import Approver
 from agentltl.agents.guarded_tools import wrap
 from agentltl.agents.member_call import MemberCall
@@ -44,7 +44,7 @@ class Guarding:
 
     member: MultiStepAgent
     calls: list[Called] = field(default_factory=list)
-    messages: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    steps: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     undo: Callable[[], None] = lambda: None
     end: End | None = None
     memory: WaitMemory = field(default_factory=WaitMemory)
@@ -60,10 +60,10 @@ class Guarding:
         """The nearest above who can be asked."""
         return next((call.approver for call in [*self.calls] if call.approver is not None), None)
 
-    def message(self) -> int:
-        """The number of the message that a call of the agent belongs to; each call of a code agent has one of its
-        own."""
-        return next(self.messages) if isinstance(self.member, CodeAgent) else self.member.step_number
+    def place(self) -> Place:
+        """Where in its run the agent makes a call; each call of a code agent has a step of its own."""
+        message = self.member.step_number
+        return (next(self.steps), message) if isinstance(self.member, CodeAgent) else (message,)
 
     def call(self, name: str, tool: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The agent calls one of its tools or managed agents."""
@@ -76,7 +76,7 @@ class Guarding:
             raise MemberEnd(self.end)
         call = MemberCall(self.member, name, tool, self.outers)
         try:
-            args, kwargs = call.judge(args, kwargs, self.message, self.patience)
+            args, kwargs = call.judge(args, kwargs, self.place, self.patience)
             result = call.run(args, kwargs, guarding(self.member, name, tool, self.outers, self.approver))
         except BaseException as error:
             if isinstance(error, MemberEnd) and not isinstance(self.end, ConstraintStopError):
@@ -96,10 +96,10 @@ def outers_of(member: MultiStepAgent) -> tuple[Outer, ...]:
     return () if known is None else known.outers
 
 
-def message_of(member: MultiStepAgent) -> int:
-    """The number of the message that a call of this agent belongs to, while it is being called by its manager."""
+def place_of(member: MultiStepAgent) -> Place:
+    """Where in its run this agent makes a call, while it is being called by its manager."""
     known = _running.get(member)
-    return member.step_number if known is None else known.message()
+    return (member.step_number,) if known is None else known.place()
 
 
 def approver_above(member: MultiStepAgent) -> Approver | None:

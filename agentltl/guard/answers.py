@@ -78,7 +78,7 @@ class Answers(Questions):
 
     def _message(self, call: Call) -> int | None:
         """The number of the model's message that makes a call."""
-        return call.step
+        return self._state.message(call.step)
 
     def _enforces(self, violation: Violation) -> bool:
         return self.settings.enforce and self._named[violation.constraint_name].enforce

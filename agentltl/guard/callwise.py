@@ -102,7 +102,8 @@ class CallwiseGuard(Guard):
             return {**super().__getstate__(), "_places": dict(self._places)}
 
     def _message(self, call: Call) -> int | None:
-        return None if call.step is None else self._places.get(call.step, _Place(None, call.step)).message
+        known = None if call.step is None else self._places.get(call.step)
+        return super()._message(call) if known is None else known.message
 
     def _broken(self, moved: Moved, position: Position, step: int | None) -> tuple[Violation, ...]:
         own = position.call.step

@@ -16,8 +16,9 @@ Event = tuple[Any, ...] | int
 if that is its own), the index of a call that has settled, `("approve", call, answer)`, `("deny", call, answer)`,
 `("finish", call, step, last)` where `call` is the answer or None."""
 
-Turn = tuple[int, int]
-"""A message of a managed agent: which of its runs (a number that no other run has), and the step in that run."""
+Turn = tuple[int, int] | tuple[int, int, int]
+"""A message of a managed agent: which of its runs (a number that no other run has), and the step in that run. Where one
+message has several steps, as that of a code agent has, the third is the number of the message in that run."""
 
 SPAN = 1_000_000
 """How many steps a run of a managed agent may have in the numbering of a conversation."""
@@ -123,8 +124,7 @@ class State:
                 return None
             number = self.steps_before + of_run
         else:
-            run, own = turn
-            number = self.bases.setdefault(run, self.apart()) + own
+            number = self.bases.setdefault(turn[0], self.apart()) + turn[1]
             self.turns[number] = of_run, turn
         if number > self.top:
             self.top = number
@@ -133,6 +133,14 @@ class State:
     def apart(self) -> int:
         """A step that is behind all there were, and in reach of no managed agent's run."""
         return (self.top // SPAN + 1) * SPAN
+
+    def message(self, step: int | None) -> int | None:
+        """The conversation's number of the message that has this step: that of its first step, or of one beside it."""
+        known = None if step is None else self.turns.get(step)
+        if known is None or len(known[1]) == 2:
+            return step
+        run, _, message = known[1]
+        return self.bases[run] + message
 
     def step_of_run(self, step: int | None) -> int | None:
         """The step of this run that has that number in the conversation; for a managed agent's the manager's step."""

@@ -128,6 +128,22 @@ def test_insisting_in_the_next_message_of_a_member(chief_kind: Any, kind: Any) -
     assert [v.override for v in chief.guard.violations] == [False, True, False]
 
 
+@pytest.mark.parametrize("kind", [CodeAgent, OURS])
+@pytest.mark.parametrize("chief_kind", CHIEFS)
+def test_the_code_of_a_member_cannot_insist_before_its_model_has_heard(chief_kind: Any, kind: Any) -> None:
+    tries = "<code>\nfor _ in range(3):\n    try:\n        write(1)\n    except Exception:\n        pass\n</code>"
+    member = agent(kind, replies=[tries, *said(kind)])
+    chief = manager(chief_kind, [member], ("member", "go"), constraints=[rule("careful", "BLOCK_AND_WARN")])
+    chief.run("Go.")
+    assert got(member) == []
+    again = type(chief.guard).from_state(json.loads(json.dumps(chief.guard.to_state())))
+    assert again.violations == chief.guard.violations
+    member = agent(kind, replies=[tries, tries, *said(kind)])
+    chief = manager(chief_kind, [member], ("member", "go"), constraints=[rule("careful", "BLOCK_AND_WARN")])
+    chief.run("Go.")
+    assert got(member) == [1]
+
+
 @pytest.mark.parametrize("chief_kind", CHIEFS)
 @pytest.mark.parametrize(
     ("whose", "kind"), [*(("above", kind) for kind in MEMBERS), *(("own", kind) for kind in GUARDED)]
