@@ -59,6 +59,9 @@ class JointCall:
         """Judge the call with these arguments; a call that a guard refuses can be judged again."""
         guards = tuple(guard for guard, _, _ in self._asked)
         with locked(guards):
+            start = max((guard.now() for guard in guards), default=None)  # no guard is to change its mind as time goes
+            for _, _, said in self._asked:
+                said["start"] = start
             refusing = [one for one in self._asked if one[0].refuses(self._tool, args, **one[2])]
             answers = [
                 (guard, approver, guard.propose(self._tool, args, id=self._id, **said))

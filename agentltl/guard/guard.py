@@ -183,6 +183,10 @@ class Guard(Proposing):
         with self._lock:
             self._state.said(text)
 
+    def now(self) -> float:
+        """The time of a call that starts now, in seconds: not before that of the call before it."""
+        return max(time.time(), self._state.latest)
+
     @property
     def lock(self) -> threading.RLock:
         """Held by every question and answer of this guard."""

@@ -111,14 +111,16 @@ class Proposing(Ending):
         *,
         step: int | None = None,
         agent: str | None = None,
+        start: float | None = None,
         turn: Turn | None = None,
     ) -> bool:
-        """Whether `propose` would refuse this call now; nothing is recorded. Hold `lock` to act on the answer."""
+        """Whether `propose` would refuse this call now; nothing is recorded. To act on the answer hold `lock`, and give
+        both the same `start`."""
         with self._lock:
             state = self._state
             if state.stopped is not None:
                 return True
-            call = self._call(tool, args, step, None, agent, None, turn)
+            call = self._call(tool, args, step, None, agent, start, turn)
             _, broken = self._moved(call, step)
             if not broken:
                 return False

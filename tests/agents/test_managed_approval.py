@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from tests.agents.teams import (
     CAP,
     END,
     KINDS,
+    OTHER,
     OWN,
     Person,
     agent,
@@ -259,6 +261,22 @@ def test_what_is_judged_is_what_runs_however_long_the_answer_takes() -> None:
     clerk = agent(ToolCallingAgent, [pay(items), END])
     manager([clerk], ask(), approve=Person(answer), constraints=[ASK]).run("Pay bob.")
     assert got(clerk) == [["bread"]]
+
+
+def test_an_approval_that_ends_while_guards_are_asked(monkeypatch: Any) -> None:
+    """The clock goes on at each look at it, and the approval ends later and later: the guards agree all the same."""
+    ran = set()
+    for seconds in range(30):
+        clock = itertools.count(1000)
+        clerk = agent(ToolCallingAgentWithConstraints, [pay(), END], constraints=[OTHER])
+        chief = manager([clerk], ask(), approve=Person(Allow(until=1000 + seconds)))
+        with monkeypatch.context() as time_:
+            time_.setattr("time.time", lambda clock=clock: float(next(clock)))
+            chief.run("Pay.")
+        assert ("pay", "clerk") in calls(chief) or got(clerk) == []
+        assert [tool for tool, _ in calls(clerk)] == ["pay"] * len(got(clerk))
+        ran.add(len(got(clerk)))
+    assert ran == {0, 1}
 
 
 def test_a_code_member_asks_and_goes_on() -> None:
