@@ -10,7 +10,7 @@ from typing import NamedTuple
 from smolagents.tools import Tool
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_OPTION = "sanitize_inputs_outputs"
+OPTION = "sanitize_inputs_outputs"
 """A keyword of smolagents' own, which no tool gets."""
 
 
@@ -37,7 +37,7 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
     positional arguments stand under the names of `tool.inputs`, in their order, and those beyond under `*`, and
     defaults are those of `tool.inputs`.
     """
-    kwargs = {name: value for name, value in kwargs.items() if name != _OPTION or not isinstance(tool, Tool)}
+    kwargs = {name: value for name, value in kwargs.items() if name != OPTION or not isinstance(tool, Tool)}
     inputs: Mapping[str, object] = getattr(tool, "inputs", {})
     match args:
         case (dict() as single,) if not kwargs and isinstance(tool, Tool) and all(name in inputs for name in single):
@@ -60,7 +60,7 @@ def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) 
                 rest = value
             case inspect.Parameter.VAR_KEYWORD:
                 more = value
-            case _ if name != _OPTION:
+            case _ if name != OPTION:
                 found[name] = value
     placed = _by_place(found, rest, more, list(inputs))
     return {**_written(inputs), **placed} if known.takes_all else placed
@@ -122,7 +122,7 @@ def _looked_up(function: object, now: tuple[object, object]) -> _Known:
         signature = inspect.signature(lambda *args, **kwargs: None)
     # A tool that was made from a function is written with a `self` that its `forward` does not take.
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
-    defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty and p.name != _OPTION}
+    defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty and p.name != OPTION}
     takes_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
     return _Known(now, signature.replace(parameters=parameters), defaults, takes_all)
 

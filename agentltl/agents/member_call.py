@@ -13,9 +13,9 @@ from smolagents.tools import validate_tool_arguments
 
 from agentltl.agents.above import Outer, Place, stopped
 from agentltl.agents.asking import Asking
+from agentltl.agents.code_names import OPTION, named
 from agentltl.agents.code_values import exact, owned
 from agentltl.agents.joint_call import JointCall
-from agentltl.agents.member_arguments import OPTION, named
 from agentltl.agents.member_end import MemberEnd, end_of
 from agentltl.agents.patience import Patience
 from agentltl.agents.stop import ConstraintStopError, PendingStopError, RefusedCallError
@@ -51,8 +51,11 @@ class MemberCall:
             raise RefusedCallError(
                 f"the arguments of `{self._name}` are nested too deeply to be judged\ncall it with simpler ones"
             ) from None
+        held = self._held(args, kwargs)
+        if held is None:  # the tool says what Python says of such a call
+            return args, kwargs
         joint = JointCall(None, self._outers, self._name, place=place())
-        verdict = joint.judge(self._held(args, kwargs))
+        verdict = joint.judge(held)
         decision, changed = verdict.decision, None
         if not decision.allowed:
             member = self._member
@@ -64,7 +67,8 @@ class MemberCall:
                     validate_tool_arguments(self._tool, given)
                 except Exception:
                     return None
-                return joint.judge(self._held((), given))
+                again = self._held((), given)
+                return None if again is None else joint.judge(again)
 
             with patience.question() if verdict.asks else nullcontext():
                 asked = asking.ask(verdict, propose)
@@ -103,8 +107,12 @@ class MemberCall:
         self._settled(result=as_value(result))
         return self._with_words(result)
 
-    def _held(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Json:
-        given = {argument: as_value(value) for argument, value in named(self._tool, args, kwargs).items()}
+    def _held(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Json | None:
+        """The arguments as the guards see them; None where Python rejects the call."""
+        found = named(self._tool, args, kwargs)
+        if found is None:
+            return None
+        given = {argument: as_value(value) for argument, value in found.items()}
         return hold(exact(given) if isinstance(self._member, CodeAgent) else given)
 
     def _settled(self, result: object = None, error: BaseException | None = None, status: str | None = None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from smolagents import CodeAgent, ToolCallingAgent
+from smolagents import CodeAgent, Tool, ToolCallingAgent
 from smolagents.memory import ActionStep
 
 from agentltl import ApprovalPendingError, ConstraintViolationError, Guard, Pending, ToolCallingAgentWithConstraints
@@ -358,6 +358,58 @@ def test_what_the_code_of_a_plain_member_has_kept_is_judged_later_too() -> None:
     assert free.run("Do it.") == strict.run("Do it.") == "done"
     assert got(member) == [1]
     assert events(free) == ["member", "write"]
+
+
+class Pair(Tool):  # type: ignore[misc]
+    """Takes two arguments, and remembers them by name."""
+
+    name = "write"
+    description = "Writes."
+    inputs = {name: {"type": "any", "description": "What."} for name in ("text", "to")}  # noqa: RUF012
+    output_type = "any"
+    skip_forward_signature_validation = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.got: list[Any] = []
+
+    def forward(self, text: Any, to: Any) -> Any:
+        self.got.append({"text": text, "to": to})
+
+
+class Turned(Pair):
+    """Its call has another order than its inputs."""
+
+    def __call__(self, to: Any, text: Any, **more: Any) -> Any:
+        return self.forward(text, to)
+
+
+class Rest(Pair):
+    """The second argument is whatever comes after the first."""
+
+    def forward(self, text: Any, *rest: Any) -> Any:
+        super().forward(text, *rest)
+
+
+@pytest.mark.parametrize(("kind", "line"), [(Turned, "write('x', 'a')"), (Rest, "write('a', 'x')")])
+def test_the_code_of_a_plain_member_is_judged_by_what_the_tool_gets(kind: Any, line: str) -> None:
+    for allowed in (True, False):
+        tool, text = kind(), "b" if allowed else "a"
+        replies = [f"<code>\n{line}\n</code>".replace("'a'", repr(text)), "<code>\nfinal_answer('done')\n</code>"]
+        member = agent(CodeAgent, replies, tools=[tool])
+        chief = manager([member], [ask(), END], rule("no", text='G !write(text = "a", to = "x")'))
+        chief.run("Do it.")
+        assert tool.got == ([{"text": "b", "to": "x"}] if allowed else [])
+        assert events(chief) == ["member"] + ["write"] * allowed
+
+
+def test_a_call_that_python_rejects_is_no_event() -> None:
+    member = agent(CodeAgent, ["<code>\nwrite(1, 2, 3)\n</code>", "<code>\nfinal_answer('done')\n</code>"])
+    chief = manager([member], [ask(), END], rule("no"))
+    chief.run("Do it.")
+    assert events(chief) == ["member"]
+    assert chief.guard.violations == ()
+    assert "positional" in str(member.memory.steps[1].error)
 
 
 # What the model is told.
