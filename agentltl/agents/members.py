@@ -40,12 +40,13 @@ class Called(NamedTuple):
 @dataclass(eq=False)
 class Guarding:
     """A managed agent that is being called: `calls` are those that run now. `end` is what is to end its run, a stop or
-    a call that waits for a person; `memory` is what is written of its step in the latter case."""
+    a call that waits for a person; `memory` is what is written of its step in the latter case. `undo` takes the guarded
+    tools out again, if it has some."""
 
     member: MultiStepAgent
     calls: list[Called] = field(default_factory=list)
     steps: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    undo: Callable[[], None] = lambda: None
+    undo: Callable[[], None] | None = None
     end: End | None = None
     memory: WaitMemory = field(default_factory=WaitMemory)
     patience: Patience = field(default_factory=Patience)
@@ -124,12 +125,9 @@ def guarding(
     run = next(RUNS)
     call = Called(tuple(outer._replace(agent=name, run=run) for outer in outers), approver)
     with _lock:
-        known = _running.get(member)
-        if known is None:
-            known = Guarding(member)
-            if outers or approver is not None or has_guarded_members(member):
-                known.undo = wrap(known)
-            _running[member] = known
+        known = _running.setdefault(member, Guarding(member))
+        if known.undo is None and (outers or approver is not None or has_guarded_members(member)):
+            known.undo = wrap(known)
         known.calls.append(call)
     try:
         with _going_on(manager, name, member):
@@ -149,7 +147,8 @@ def guarding(
             known.calls.remove(call)
             if not known.calls:
                 del _running[member]
-                known.undo()
+                if known.undo is not None:
+                    known.undo()
 
 
 @contextmanager

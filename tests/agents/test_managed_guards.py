@@ -182,6 +182,31 @@ def test_a_member_that_two_managers_call_at_once_is_judged_by_both(kind: Any) ->
     assert all(type(tool) is Meet for name, tool in member.tools.items() if name != "final_answer")
 
 
+@pytest.mark.parametrize("kind", [*KINDS, CodeAgent])
+def test_a_member_that_a_manager_without_rules_calls_already_is_judged(kind: Any) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    class Waits(Echo):
+        def forward(self, text: Any) -> Any:
+            begun.set()
+            assert go.wait(10)
+            return text
+
+    code = ["<code>\nread(1)\n</code>", "<code>\nwrite(1)\n</code>", *["<code>\nfinal_answer('done')\n</code>"] * 2]
+    replies = code if kind is CodeAgent else [("read", {"text": 1}), write(), END, END]
+    member = agent(kind, replies, tools=[Waits("read"), Echo("write")])
+    free, strict = manager([member], [ask(), END]), manager([member], [ask(), END], rule("no"))
+    beside = threading.Thread(target=free.run, args=("Do it.",))
+    beside.start()
+    assert begun.wait(10)
+    strict.run("Do it.")
+    go.set()
+    beside.join(timeout=20)
+    assert got(member) == []
+    assert events(strict) == ["member"]
+    assert type(member.tools["write"]) is Echo
+
+
 def test_a_guarded_and_a_plain_manager_share_a_member() -> None:
     member = agent(ToolCallingAgent, [write(1), END, write(2), END])
     strict = manager([member], [ask(), END], rule("no"))
