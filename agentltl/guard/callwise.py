@@ -3,7 +3,8 @@ code was."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from agentltl.constraints.constraint import Constraint
@@ -74,6 +75,15 @@ class CallwiseGuard(Guard):
         if step is None:
             return None
         return self._messages_before + step
+
+    @contextmanager
+    def _unnumbered(self, turn: Turn | None = None) -> Iterator[None]:
+        latest, apart = self._latest_message, self._apart
+        try:
+            with super()._unnumbered(turn):
+                yield
+        finally:
+            self._latest_message, self._apart = latest, apart
 
     def _sent_back(self, end: End, due: Sequence[Constraint]) -> Decision | None:
         """The model hears what its code was told when the code is over: however often the code answers, that is once

@@ -234,11 +234,9 @@ class Guard(Proposing):
 
     def touches(self, tool: str, args: Json = None, *, step: int | None = None, agent: str | None = None) -> bool:
         """Whether a call, of a managed agent of that name, could change the state of some rule or be judged by it."""
-        with self._lock:
+        with self._lock, self._unnumbered():
             state = self._state
-            top = state.top
             call = self._call(tool, args, step, agent=agent)
-            state.top = top  # nothing has been proposed
             position = Position(call, len(state.calls), state.calls, state.messages)
             return any(touches(monitor, position) for monitor in self.monitors().values())
 

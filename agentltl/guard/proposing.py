@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import ABSENT, NO_ARGUMENTS, Call, Position
@@ -116,7 +117,7 @@ class Proposing(Ending):
     ) -> bool:
         """Whether `propose` would refuse this call now; nothing is recorded. To act on the answer hold `lock`, and give
         both the same `start`."""
-        with self._lock:
+        with self._lock, self._unnumbered(turn):
             state = self._state
             if state.stopped is not None:
                 return True
@@ -135,6 +136,19 @@ class Proposing(Ending):
         with self._lock:
             _, broken = self._moved(self._call(tool, args, None), None)
         return Plan(None) if any(v.severity.value.refuses and self._enforces(v) for v in broken) else plan
+
+    @contextmanager
+    def _unnumbered(self, turn: Turn | None = None) -> Iterator[None]:
+        """What is only looked at in here, and not proposed, leaves no number of a step behind: a guard that is made
+        again from what has happened knows nothing of it."""
+        state = self._state
+        top, bases = state.top, len(state.bases)
+        try:
+            yield
+        finally:
+            state.top = top
+            if turn is not None and len(state.bases) > bases:
+                state.turns.pop(state.bases.pop(turn[0]) + turn[1], None)
 
     def _judged(self, call: Call, step: int | None, ends: bool = False, last: bool = False) -> Decision:
         """Judge a call in a step of the run; `ends`: the run would end with it."""

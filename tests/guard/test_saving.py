@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from agentltl import ConstraintError, Guard
+from agentltl.guard.callwise import CallwiseGuard
 from agentltl.guard.decision import Decision
 
 RULES = [
@@ -213,3 +214,18 @@ def test_an_opaque_value_stays_the_same_as_itself(severity: str) -> None:
     assert (one.allowed, one.feedback) == (two.allowed, two.feedback)
     assert [v.detail for v in twin.violations] == [v.detail for v in g.violations]
     assert "<object>" in repr(pickle.loads(pickle.dumps(twin)).trace)
+
+
+@pytest.mark.parametrize("kind", [Guard, CallwiseGuard])
+def test_what_was_only_looked_at_leaves_no_trace(kind: type[Guard]) -> None:
+    """Of a managed agent's calls that another guard refuses, this one has none, and so has the one made again."""
+    guard = kind([{"name": "most", "rule": "at_most(pay, 9)"}])
+    for step in (1, 2):
+        guard.settle(guard.propose("ask", {}, step=step), result="asked")
+        assert not guard.refuses("pay", {}, step=step, agent="clerk", turn=(10 * step, 1))
+        assert guard.touches("pay", {}, step=step + 5, agent="clerk")
+        guard.settle(guard.propose("pay", {}, step=step, agent="clerk", turn=(10 * step + 1, 2)), result="paid")
+    guard.said("Go on.")
+    guard.settle(guard.propose("pay", {}, step=1), result="paid")
+    again = kind.from_state(json.loads(json.dumps(guard.to_state())))
+    assert [call.step for call in again.trace.calls] == [call.step for call in guard.trace.calls]
