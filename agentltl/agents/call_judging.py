@@ -51,6 +51,14 @@ class JudgedCalls(Manages, ToolCallingAgent):
 
     def _propose(self, ticket: Ticket, name: str, arguments: object) -> None:
         """Judge the call as the tool will get it. A call that the parent will not accept is no event."""
+        self._judge_call(ticket, name, arguments)
+        if ticket.decision is not None and ticket.decision.allowed:
+            self._told_of_start(ticket)
+
+    def _told_of_start(self, ticket: Ticket) -> None:
+        """A call may run."""
+
+    def _judge_call(self, ticket: Ticket, name: str, arguments: object) -> None:
         ticket.tool = name
         accepted = self._accepted(name, arguments)
         if accepted is None:

@@ -5,6 +5,7 @@ A call is found by its step and the provider's id, since of the calls of one mes
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import uuid
@@ -23,9 +24,11 @@ Key = tuple[int | None, str | None]
 
 @dataclass(slots=True)
 class LoggedCall:
-    """A call that has started. `entered`: its tool has been entered; `ended`: its end has been told."""
+    """A call that the model or a tool makes. `order` is its place among those that may run, None until it may;
+    `entered`: its tool has been entered; `ended`: its end has been told."""
 
     start: dict[str, Json]
+    order: int | None = None
     entered: bool = False
     ended: bool = False
 
@@ -37,6 +40,7 @@ class CallLog:
         self._stream, self._tools = stream, tools
         self._calls: list[LoggedCall] = []
         self._by_key: dict[Key, LoggedCall] = {}
+        self._orders = itertools.count()
         self._lock = threading.Lock()
 
     def called(self, step: int, calls: Sequence[ChatMessageToolCall]) -> None:
@@ -59,7 +63,17 @@ class CallLog:
         elif changed:
             call.start = {**call.start, "arguments": arguments_of(self._tools.get(name), arguments)}
         call.entered = True
+        self.started(call)
         return call
+
+    def next_order(self) -> int:
+        """The place of a call that may run now."""
+        return next(self._orders)
+
+    def started(self, call: LoggedCall, order: int | None = None) -> None:
+        """The call may run; those of one message may all run before the first tool is entered."""
+        if call.order is None:
+            call.order = self.next_order() if order is None else order
 
     def made(self, step: int, id: str | None, name: str, arguments: object) -> LoggedCall:
         """A managed agent calls one of its tools."""
@@ -129,6 +143,7 @@ class CallLog:
             "time": time.time(),
             "status": status,
             "ran": call.entered,
+            "order": call.order,
             "tool_result": tool_result,
             "action_output": action_output,
             "error": error,

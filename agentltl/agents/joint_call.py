@@ -69,10 +69,14 @@ class JointCall:
             ]
             if refusing:
                 answers = [(guard, approver, self._advised(guard, decision)) for guard, approver, decision in answers]
+            else:  # in the order of the guards' traces, whatever other threads do
+                orders = [recorder.calls.next_order() for recorder in self._recorders()]
         self._log(args)
         if refusing:
             return Verdict.refusing([Refused(*one) for one in answers], guards)
         self._started = [(guard, decision) for guard, _, decision in answers if guard is not self._own]
+        for (recorder, log), order in zip(self._logs or (), orders, strict=False):
+            recorder.calls.started(log, order)
         return Verdict(answers[0][2], (), guards)
 
     def _advised(self, guard: Guard, decision: Decision) -> Decision:
@@ -111,12 +115,14 @@ class JointCall:
             recorder.judged()
         return decisions
 
+    def _recorders(self) -> list[Recorder]:
+        return [recorder for outer in self._outers if (recorder := outer.recorder) is not None]
+
     def _log(self, args: Json) -> None:
         if self._logs is None:
             self._logs = [
-                (recorder, recorder.calls.made(outer.manager.step_number, self._id, self._tool, args))
-                for outer in self._outers
-                if (recorder := outer.recorder) is not None
+                (recorder, recorder.calls.made(recorder.agent.step_number, self._id, self._tool, args))
+                for recorder in self._recorders()
             ]
         else:
             for recorder, log in self._logs:

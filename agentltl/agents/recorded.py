@@ -104,6 +104,10 @@ class RecordedAgentWithConstraints(Recorded, ToolCallingAgentWithConstraints):
         if self.recorder is not None:
             self.recorder.asked(kind, data, id, step)
 
+    def _told_of_start(self, ticket: Ticket) -> None:
+        if self.recorder is not None:
+            self.recorder.started(ticket.id, ticket.step)
+
     def _in_order(self, calls: Sequence[ChatMessageToolCall]) -> Sequence[ChatMessageToolCall]:
         """A constrained agent runs `final_answer` after the other calls of its message."""
         return sorted(calls, key=lambda call: call.function.name == "final_answer")

@@ -59,6 +59,12 @@ class Recorder:
         """The model has called these tools in one message, in the order in which they will start."""
         self.calls.called(step.step_number, calls)
 
+    def started(self, id: str | None, step: int | None) -> None:
+        """The guard lets a call start."""
+        call = self.calls.find(step or self._step, id)
+        if call is not None:
+            self.calls.started(call)
+
     def entered(
         self, id: str | None, step: int | None, name: str, arguments: object, *, changed: bool = False
     ) -> LoggedCall:

@@ -7,7 +7,7 @@ Whatever is known of a run is a fold of its events: the metrics, the `Result`, a
 | `agent_start` | the run begins | `RunStart`'s fields |
 | `step_start` | before a step's model call | `step` `time` |
 | `tool_call_start` | a tool is called | `id` `call_id` `step` `tool_name` `arguments` `by_model` `time` |
-| `tool_call_end` | it has ended, or will not run | `status` `ran` `tool_result` `action_output` `error` besides |
+| `tool_call_end` | it is over, or will not run | `status` `ran` `order` `tool_result` `action_output` `error` besides |
 | `constraint_violation` | a call broke a constraint | the violation record of the reference |
 | `approval_requested` | a person is asked about a call | what is asked, and `id` `call_id` `question` `time` |
 | `approval_answered` | and has answered | the same, and `answer` `by`; `reason` of a `deny`, `changed` of a `change` |
@@ -21,7 +21,7 @@ What a person is asked is `tool_name`, `arguments`, `constraints` (each with `na
 `by_model`: the call is one of the model's message, and not one that another tool makes.
 Every `tool_call_start` has exactly one `tool_call_end`, whose `status` is `ok`, `failed` (it raised, or could not be
 called), `blocked` (a constraint refused it) or `cancelled` (the run went on or ended without it); `ran` says whether
-the tool was entered.
+the tool was entered, `order` is the call's place among those that the run has let start (None: it has not).
 """
 
 from __future__ import annotations

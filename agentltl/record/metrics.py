@@ -43,7 +43,8 @@ def metrics_of(events: Iterable[Event]) -> dict[str, Json]:
     for call in calls.values():
         if call["by_model"]:
             by_step.setdefault(call["step"], []).append(call)
-    tool_calls = [_tool_call(call) for call in calls.values() if call.get("ran")]
+    ran = [call for call in calls.values() if call.get("ran")]
+    tool_calls = [_tool_call(call) for call in sorted(ran, key=lambda call: call.get("order") or 0)]
     steps = [_step(record, by_step.get(record["step"], [])) for record in records]
     read, written = sum(s["input_tokens"] for s in steps), sum(s["output_tokens"] for s in steps)
     return {

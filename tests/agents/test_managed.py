@@ -19,6 +19,7 @@ from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.verify import verify_trace
 from agentltl.errors import ConstraintError, ConstraintViolationError
+from tests.agents.conftest import Echo
 from tests.agents.documented import check
 
 A, B = {"text": "a"}, {"text": "b"}
@@ -225,6 +226,20 @@ def test_an_outcome_in_a_member_is_told_to_it(kind: Any, managed: Any, member: A
     assert seen.answer == "done"
     assert "Rule bad" in helper.model.requests[1].text
     assert seen.agent.guard.trace.calls[1].outcome.text == "bad"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_metrics_have_calls_in_the_order_in_which_they_started(kind: Any) -> None:
+    """Those of a managed agent stand before what its manager's message calls behind it."""
+    rules: Any = [{"name": "first", "rule": "precedence(echo, late)", "severity": "PERSISTENT_BLOCK"}]
+    replies: Any = [("echo", {"text": 1}), ("final_answer", {"answer": "done"})]
+    clerk = kind([Echo()], ScriptedModel(replies), name="clerk", description="Helps.", verbosity_level=-1)
+    both: Any = [("clerk", {"task": "Do it.", "additional_args": {}}), ("late", {"text": 2})]
+    chief = AgentWithConstraints([Echo("late")], ScriptedModel([both, replies[-1]]), constraints=rules)
+    chief.smolagent._setup_managed_agents([clerk])
+    metrics = chief.run("Do it.")["metrics"]
+    assert [call["tool_name"] for call in metrics["tool_calls"]] == ["clerk", "echo", "late", "final_answer"]
+    assert verify_trace(metrics, rules)["compliance_score"] == 1.0
 
 
 def test_the_status_of_a_member_that_its_managers_constraint_stopped(managed: Any, member: Any) -> None:
