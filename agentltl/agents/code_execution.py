@@ -178,7 +178,7 @@ class CodeExecution(Manages, CodeAgent):
             self._require_no_stop(call)
             self._waits = CodePending(end.decision, end.request)
             raise CodePending(end.decision, end.request) from None
-        self._member_stop = end.decision
+        self._stopped_by(end.decision)
         raise CodeStop(end.decision) from None
 
     def _log_refusal(self, call: CodeCall) -> None:

@@ -103,7 +103,8 @@ class GuardedExecution(JudgedCalls):
         """What ends the run, since that of a managed agent has ended so."""
         if isinstance(end, PendingStopError):
             return PendingStopError(end.message, end.decision, end.request, self.logger)
-        self._member_stop = end.decision
+        if end.decision is not None:
+            self._stopped_by(end.decision)
         return ConstraintStopError(end.message, end.decision, self.logger)
 
     def _refused(self, decision: Decision) -> ConstraintStopError | RefusedCallError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from agentltl.agents.above import Outer, stopped
@@ -34,6 +35,11 @@ class Manages(Asks):
         own = (Outer(self.guard, self, approver=self._approver()),) if self.guard.constraints else ()
         return (*own, *outers_of(self))
 
+    def _stopped_by(self, decision: Decision) -> None:
+        """A constraint of another agent has stopped this run, in the step that it is in."""
+        here = tuple(replace(violation, step_number=self.step_number) for violation in decision.violations)
+        self._member_stop = decision._replace(violations=here)
+
     def _stopped(self) -> Decision | None:
         """The decision that has stopped this run: of its own guard, or of one above."""
         if self.guard.stopped is not None:
@@ -41,5 +47,5 @@ class Manages(Asks):
         outers = outers_of(self)
         above = stopped(outers) if outers else None
         if above is not None:
-            self._member_stop = above
+            self._stopped_by(above)
         return above

@@ -249,6 +249,16 @@ def test_the_status_of_a_member_that_its_managers_constraint_stopped(managed: An
     assert (status["status"], status["stopped_by"]) == ("stopped", "never")
 
 
+@pytest.mark.parametrize("whose", ["member", "manager"])
+def test_a_stop_is_on_record_in_the_step_that_each_run_was_in(whose: str, managed: Any, member: Any) -> None:
+    stop = {"name": "never", "rule": "never(write)"}
+    own: Any = [stop] if whose == "member" else [COUNT]
+    helper = member(ToolCallingAgentWithConstraints, [("read", A), ("read", B), ("write", A)], constraints=own)
+    seen = managed([ask()], [helper], COUNT if whose == "member" else stop)
+    steps = [one.get_constraint_status()["violations"][-1]["step_number"] for one in (helper, seen.agent)]
+    assert steps == [3, 1]
+
+
 # Two guards.
 
 
