@@ -54,7 +54,7 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
 
     def undo() -> None:
         for name, method in methods.items():
-            _restore(member, name, method)
+            restore(member, name, method)
         for place in [*places.values(), member.tools, member.managed_agents]:
             for name, tool in list(place.items()):
                 if type(tool) is Guarded:
@@ -77,7 +77,7 @@ class Renewing:
         return copy.deepcopy(self._method, memo)  # that of the copied agent, as it is without a manager
 
 
-def _restore(member: MultiStepAgent, name: str, method: Any) -> None:
+def restore(member: MultiStepAgent, name: str, method: Any) -> None:
     """Give an agent its method back: one of its class, or one that somebody has put into it."""
     del vars(member)[name]
     if getattr(method, "__func__", None) is not getattr(type(member), name):

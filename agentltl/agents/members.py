@@ -6,12 +6,12 @@ for as long as it is called (`guarded_tools.py`).
 
 from __future__ import annotations
 
+import copy
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -19,7 +19,7 @@ from smolagents.agents import CodeAgent, MultiStepAgent
 
 from agentltl.agents.above import RUNS, Outer, Place
 from agentltl.agents.approval import Approver
-from agentltl.agents.guarded_tools import wrap
+from agentltl.agents.guarded_tools import restore, wrap
 from agentltl.agents.member_call import MemberCall
 from agentltl.agents.member_end import End, MemberEnd, end_of
 from agentltl.agents.member_tree import has_guarded_members, require_guardable
@@ -158,8 +158,22 @@ def _going_on(manager: MultiStepAgent, name: str, member: MultiStepAgent) -> Ite
         forget(member)
         yield
         return
-    vars(member)["run"] = partial(member.run, reset=False)
+    run = member.run
+    vars(member)["run"] = _GoingOn(run)
     try:
         yield
     finally:
-        vars(member).pop("run", None)
+        restore(member, "run", run)
+
+
+class _GoingOn:
+    """`run` of an agent that goes on. A copy of the agent has its own."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(*args, reset=False, **kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self._run, memo)

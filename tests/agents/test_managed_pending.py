@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from smolagents import CodeAgent, ToolCallingAgent
+from smolagents.memory import TaskStep
 
 from agentltl import (
     AgentWithConstraints,
@@ -237,6 +238,43 @@ def test_a_state_with_members_that_the_agent_does_not_have_is_an_error() -> None
     with pytest.raises(ConstraintError, match="did not have constraints"):
         later.restore(state)
     assert later.memory.steps == []
+
+
+def test_a_copy_that_is_made_while_an_agent_goes_on_begins_anew() -> None:
+    copies = []
+
+    class Copies(Echo):
+        def forward(self, text: Any) -> Any:
+            copies.append(copy.deepcopy(of[0]))
+            return text
+
+    clerk = agent(ToolCallingAgentWithConstraints, [pay(), pay(), look(), END], tools=[Echo("pay"), Copies("look")])
+    of = [clerk]
+    chief = manager([clerk], ask(), ask(), approve=Person(Pending()))
+    with pytest.raises(ApprovalPendingError):
+        chief.run("Pay bob.")
+    for guard, decision in chief.open_questions():
+        guard.approve(decision)
+    chief.run("Go on.", reset=False)
+    copies[0].run("Something else.")
+    assert [step.task for step in copies[0].memory.steps if isinstance(step, TaskStep)] == ["Something else."]
+
+
+def test_what_somebody_has_put_in_the_place_of_run_stays() -> None:
+    clerk = agent(ToolCallingAgent, [pay(), END])
+    chief = manager([clerk], ask(), ask(), approve=Person(Pending(), True))
+    own, began = clerk.run, []
+
+    def run(*args: Any, **more: Any) -> Any:
+        began.append(more.get("reset"))
+        return own(*args, **more)
+
+    clerk.run = run
+    with pytest.raises(ApprovalPendingError):
+        chief.run("Pay bob.")
+    chief.run("Go on.", reset=False)
+    assert began == [None, False]
+    assert clerk.run is run
 
 
 def test_a_copy_goes_on_by_itself() -> None:
