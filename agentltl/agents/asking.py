@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from agentltl.agents.above import locked
 from agentltl.agents.answering import answer_of
 from agentltl.agents.approval import Allow, Answer, ApprovalRequest, Approver, Change, Deny, Pending
+from agentltl.agents.ticket import same
 from agentltl.agents.verdict import Refused, Verdict
 from agentltl.constraints.value import Json, thaw
 from agentltl.guard.decision import Decision
@@ -52,7 +53,7 @@ class Asking:
         when all have allowed it; one no is a no.
         """
         changed: dict[str, Json] | None = None
-        changer: tuple[Approver, Allow] | None = None  # whoever changes a call allows the changed one
+        known: list[tuple[Approver, Allow]] = []  # who has allowed the call as it now is; whoever changes it does
         for _ in range(MOST_ROUNDS):
             if not verdict.asks:
                 break
@@ -61,11 +62,12 @@ class Asking:
                 request = ApprovalRequest.of(
                     *(one.decision for one in refused), task=self.task, step=self.step, agent=self.agent
                 )
-                known = changer is not None and approver == changer[0]
-                answer = changer[1] if changer is not None and known else self._answer(approver, request)
+                given = next((answer for one, answer in known if one == approver), None)
+                answer = self._answer(approver, request) if given is None else given
                 match answer:
                     case Allow():
                         allowed += [(one, answer) for one in refused]
+                        known.append((approver, answer))
                     case Pending():
                         _approve(allowed)
                         decision = refused[0].decision
@@ -82,8 +84,10 @@ class Asking:
                             return Asked(_denied(verdict, refused[0], reason, answer.by))
                         _denied(verdict, refused[0], "the arguments were changed", answer.by)
                         assert proposed.decision.call is not None
-                        verdict, changed = proposed, thaw(proposed.decision.call.args)
-                        changer = None if answer.ask_again else (approver, Allow(by=answer.by))
+                        args = proposed.decision.call.args
+                        known = known if same(args, request.args) and not answer.ask_again else []
+                        known += [] if answer.ask_again else [(approver, Allow(by=answer.by))]
+                        verdict, changed = proposed, thaw(args)
                         break
             else:
                 return Asked(_approved(verdict, allowed, propose), changed)

@@ -179,6 +179,25 @@ def test_what_one_changes_the_other_is_asked_about_again() -> None:
     assert len(above.asked) == 1
 
 
+def test_both_may_change_a_call_to_the_same_arguments() -> None:
+    """What one has made of the call the other would make of it, too: that is a yes."""
+    theirs, mine = Person(*[Change({"text": 3}, by="bob")] * 9), Person(*[Change({"text": 3}, by="ann")] * 9)
+    clerk = agent(ToolCallingAgentWithConstraints, [pay(), END], constraints=[OWN], approve=theirs)
+    chief = manager([clerk], ask(), approve=mine)
+    assert chief.run("Pay.") == "done"
+    assert got(clerk) == [3]
+    assert [request.args["text"] for request in (*theirs.asked, *mine.asked)] == [5, 3]
+
+
+def test_whoever_has_allowed_a_call_is_asked_again_about_a_changed_one() -> None:
+    theirs, mine = Person(True, False), Person(Change({"text": 3}))
+    clerk = agent(ToolCallingAgentWithConstraints, [pay(), END], constraints=[OWN], approve=theirs)
+    chief = manager([clerk], ask(), approve=mine)
+    assert chief.run("Pay.") == "done"
+    assert got(clerk) == []
+    assert [request.args["text"] for request in theirs.asked] == [5, 3]
+
+
 def test_changed_arguments_are_judged_by_both_guards() -> None:
     for own, above in (([OWN, CAP], [ASK]), ([OWN], [ASK, CAP])):
         mine, theirs = Person(Change({"text": 500})), Person()
