@@ -78,12 +78,12 @@ class CallwiseGuard(Guard):
 
     @contextmanager
     def _unnumbered(self, turn: Turn | None = None) -> Iterator[None]:
-        latest, apart = self._latest_message, self._apart
+        apart = self._apart
         try:
             with super()._unnumbered(turn):
                 yield
         finally:
-            self._latest_message, self._apart = latest, apart
+            self._apart = apart
 
     def _sent_back(self, end: End, due: Sequence[Constraint]) -> Decision | None:
         """The model hears what its code was told when the code is over: however often the code answers, that is once
