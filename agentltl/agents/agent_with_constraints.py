@@ -26,8 +26,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
     `constraint_severities` gives constraints, by name, another severity, `default_severity` those that have none.
     `approve` is asked about calls that a person can allow; without it they are refused. Where it does not answer yet,
     the run ends, and what it waits for is `result.pending`.
-    `lookahead`, `enforce`, `mask_tools`, `mask_reasons`, `final_answer_retries` and `max_identical_refusals` are those
-    of `ToolCallingAgentWithConstraints`.
+    The other settings of the constraints are those of `ToolCallingAgentWithConstraints`.
     Tools of `mcp_servers` are judged like all others.
     """
 
@@ -48,6 +47,11 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         mask_reasons: bool = False,
         final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
+        max_soft_attempts: int = 3,
+        soft_block_mode: Literal["cumulative", "consecutive", "hybrid"] = "cumulative",
+        max_consecutive_soft_attempts: int | None = None,
+        escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approval_seconds: float = 600.0,
         mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
         name: str | None = None,
         instructions: str | None = None,
@@ -70,6 +74,11 @@ class AgentWithConstraints(AgentWithAdditionalTools):
             "mask_reasons": mask_reasons,
             "final_answer_retries": final_answer_retries,
             "max_identical_refusals": max_identical_refusals,
+            "max_soft_attempts": max_soft_attempts,
+            "soft_block_mode": soft_block_mode,
+            "max_consecutive_soft_attempts": max_consecutive_soft_attempts,
+            "escalate_to": escalate_to,
+            "approval_seconds": approval_seconds,
         }
         super().__init__(
             tools,

@@ -28,9 +28,9 @@ class CodeAgentWithConstraints(Constrained, GuardedEnd, MaskedCode, GuardedCode)
 
     `constraints` are `Constraint` objects or mappings with the keys of a rule file, or the path of a rule file.
     `constraint_severities` gives constraints, by name, another severity; `default_severity` is that of all constraints
-    that have none. Severities may be given by name. `approve`, `lookahead`, `enforce`, `final_answer_retries` and
-    `max_identical_refusals` are those of `ToolCallingAgentWithConstraints`. With `mask_tools` the last message of a
-    step's prompt says what the code could call now, and with `mask_reasons` why not the rest.
+    that have none. Severities may be given by name. With `mask_tools` the last message of a step's prompt says what
+    the code could call now, and with `mask_reasons` why not the rest. The other settings of the constraints are those
+    of `ToolCallingAgentWithConstraints`.
     All other parameters are those of smolagents.
     The code runs in this process: a remote executor is a `ConstraintError`.
     Each call is a step of its own for the constraints, and a step of the memory has its calls as `judged_calls`.
@@ -63,6 +63,11 @@ class CodeAgentWithConstraints(Constrained, GuardedEnd, MaskedCode, GuardedCode)
         mask_reasons: bool = False,
         final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
+        max_soft_attempts: int = 3,
+        soft_block_mode: Literal["cumulative", "consecutive", "hybrid"] = "cumulative",
+        max_consecutive_soft_attempts: int | None = None,
+        escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approval_seconds: float = 600.0,
         **smolagents_kwargs: Any,
     ) -> None:
         self._constrain(
@@ -76,6 +81,11 @@ class CodeAgentWithConstraints(Constrained, GuardedEnd, MaskedCode, GuardedCode)
             lookahead=lookahead,
             enforce=enforce,
             max_identical_refusals=max_identical_refusals,
+            max_soft_attempts=max_soft_attempts,
+            soft_block_mode=soft_block_mode,
+            max_consecutive_soft_attempts=max_consecutive_soft_attempts,
+            escalate_to=escalate_to,
+            approval_seconds=approval_seconds,
         )
         if executor is not None:  # a keyword that the oldest smolagents does not have
             smolagents_kwargs["executor"] = executor

@@ -19,7 +19,7 @@ from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.conversation import restored, state_of
 from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
-from agentltl.agents.saved import GUARD_SETTINGS, MASKS, take_settings, write_imports
+from agentltl.agents.saved import MASKS, take_settings, write_imports
 from agentltl.agents.suspended import forget, members_data, members_of, open_questions
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.value import Json
@@ -164,7 +164,7 @@ class Constrained(Base):
         data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
         data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}
         data["default_severity"] = self._default_severity.name
-        data |= {name: getattr(self.guard.settings, name) for name in GUARD_SETTINGS}
+        data |= self.guard.settings.to_data()
         data |= {name: getattr(self, name) for name in MASKS}
         return data
 

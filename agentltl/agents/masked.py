@@ -10,29 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from smolagents.models import ChatMessage, MessageRole
 
-from agentltl.agents.approval import Approver
+from agentltl.agents.asks import Asks
 from agentltl.agents.members import outers_of
 from agentltl.guard.allowed import Refusal
 from agentltl.guard.ending import FINAL_ANSWER
-from agentltl.guard.guard import Guard
 
 if TYPE_CHECKING:
-    from smolagents.agents import MultiStepAgent as Base
     from smolagents.agents import ToolCallingAgent as ToolCallingBase
 else:
-    Base = ToolCallingBase = object
+    ToolCallingBase = object
 
 Refused = dict[str, tuple[Refusal, ...]]
 
 
-class Masking(Base):
+class Masking(Asks):
     """An agent that knows what its guard allows now, and the guards of its managers while they call it.
 
     With `mask_reasons` the last message of a step's prompt says why the other tools are not offered.
     """
 
-    guard: Guard
-    approve: Approver | None
     mask_tools: bool = False
     mask_reasons: bool = False
     _asks_for_answer: bool
@@ -57,10 +53,11 @@ class Masking(Base):
         """The tools and managed agents that cannot be called now, and why. What the model may insist on, and what a
         person can be asked about, can be called."""
         names, outers = [*self.tools, *self.managed_agents], outers_of(self)
-        asks = self.approve is not None and not outers
+        asks = self._approver() is not None
         refused = dict(self.guard.allowed(names, yielding=self.guard.giving_way(asks=asks)).refused)
         for outer in outers:
-            others, yielding = [name for name in names if name != FINAL_ANSWER], outer.guard.giving_way(asks=False)
+            others = [name for name in names if name != FINAL_ANSWER]
+            yielding = outer.guard.giving_way(asks=outer.approver is not None)
             refused = {**outer.guard.allowed(others, yielding=yielding).refused, **refused}
         return {name: refused[name] for name in names if name in refused}
 

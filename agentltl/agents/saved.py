@@ -7,13 +7,16 @@ them and `app.py` can write them as keywords of the constructor.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import smolagents
 from smolagents import agents
 
-GUARD_SETTINGS = ("lookahead", "enforce", "max_identical_refusals", "final_answer_retries")
+from agentltl.guard.settings import Settings
+
+GUARD_SETTINGS = tuple(field.name for field in fields(Settings))
 """The keywords of an agent that are settings of its guard."""
 MASKS = ("mask_tools", "mask_reasons")
 SETTINGS = ("constraints", "constraint_severities", "default_severity", "approve", *MASKS, *GUARD_SETTINGS)

@@ -32,6 +32,9 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMe
     that have none. Severities may be given by name. With `enforce=False` calls are judged and recorded and none is
     refused; `lookahead="joint"` also refuses a call after which the constraints cannot all be kept;
     `max_identical_refusals` stops a run that makes one refused call so often in a row (None: never).
+    A `SOFT_BLOCK` refuses `max_soft_attempts` calls, counted as `soft_block_mode` says, and then does what
+    `escalate_to` does (`HARD_STOP` or `ASK`); an approval is good for `approval_seconds`: see
+    `agentltl.guard.settings.Settings`.
     `approve` is asked about calls that a person can allow: see `agentltl.agents.approval`; without it they are refused,
     and it is not saved with the agent.
     `final_answer_retries` is how often in a run the model is sent back from its answer to do what constraints marked
@@ -59,6 +62,11 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMe
         mask_reasons: bool = False,
         final_answer_retries: int = 1,
         max_identical_refusals: int | None = None,
+        max_soft_attempts: int = 3,
+        soft_block_mode: Literal["cumulative", "consecutive", "hybrid"] = "cumulative",
+        max_consecutive_soft_attempts: int | None = None,
+        escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
+        approval_seconds: float = 600.0,
         **smolagents_kwargs: Any,
     ) -> None:
         self._constrain(
@@ -72,6 +80,11 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMe
             lookahead=lookahead,
             enforce=enforce,
             max_identical_refusals=max_identical_refusals,
+            max_soft_attempts=max_soft_attempts,
+            soft_block_mode=soft_block_mode,
+            max_consecutive_soft_attempts=max_consecutive_soft_attempts,
+            escalate_to=escalate_to,
+            approval_seconds=approval_seconds,
         )
         super().__init__(
             tools,

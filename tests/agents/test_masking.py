@@ -134,6 +134,28 @@ def test_a_member_is_offered_what_its_manager_allows(watch: Any, echo: Any) -> N
     assert names == [["read", "final_answer"], ["write", "read", "final_answer"]]
 
 
+@pytest.mark.parametrize("owner", ["member", "manager"])
+@pytest.mark.parametrize("asks", [None, "member", "manager"])
+def test_a_member_is_offered_what_somebody_can_be_asked_about(
+    owner: str, asks: str | None, watch: Any, echo: Any
+) -> None:
+    rule = {"name": "r", "rule": "never(write)", "severity": "ASK"}
+    rules = {name: [rule] if name == owner else [] for name in ("member", "manager")}
+    who = {name: (lambda _: True) if name == asks else None for name in ("member", "manager")}
+    model = ScriptedModel([end("part")])
+    helper = ToolCallingAgentWithConstraints(
+        [echo("write")], model, name="member", description="Helps.", verbosity_level=-1, mask_tools=True,
+        constraints=rules["member"], approve=who["member"],
+    )  # fmt: skip
+    ask = ("member", {"task": "Go.", "additional_args": {}})
+    watch(
+        ToolCallingAgentWithConstraints, [ask, end()], [], managed_agents=[helper], constraints=rules["manager"],
+        approve=who["manager"],
+    )  # fmt: skip
+    answered = asks == "manager" or (asks == owner == "member")  # a member answers for its own rules only
+    assert model.requests[0].tool_names == (["write"] if answered else []) + ["final_answer"]
+
+
 def test_a_tool_added_later_is_masked_too(masked: Any, echo: Any) -> None:
     def prepare(agent: Any) -> None:
         agent.tools["late"] = echo("late")

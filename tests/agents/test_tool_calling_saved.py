@@ -2,17 +2,22 @@
 
 import json
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from smolagents import ToolCallingAgent
 
+from agentltl.agents.agent_with_constraints import AgentWithConstraints
+from agentltl.agents.approval import ApprovalRequest
+from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.agents.saved import SETTINGS
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.text import parse
 from agentltl.errors import ConstraintViolationError
+from agentltl.guard.settings import Settings
 from tests.agents.saved import SavedModel, Write, know_saved_model
 
 WRITES: list[Any] = [("write", {"text": "a"}), ("final_answer", {"answer": 1})]
@@ -154,3 +159,47 @@ def test_the_saved_app_builds_the_agent(tmp_path: Path, monkeypatch: Any) -> Non
     assert "from smolagents import GradioUI\n" in source
     for name in [name for name in sys.modules if name.split(".")[0] in {"tools", "managed_agents"}]:
         monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.parametrize("kind", [ToolCallingAgentWithConstraints, CodeAgentWithConstraints, AgentWithConstraints])
+def test_every_setting_of_the_guard_is_a_keyword_of_the_agents_and_comes_back(kind: Any) -> None:
+    given: dict[str, Any] = {
+        "enforce": False,
+        "lookahead": "joint",
+        "max_soft_attempts": 1,
+        "soft_block_mode": "hybrid",
+        "max_consecutive_soft_attempts": 4,
+        "escalate_to": "ASK",
+        "max_identical_refusals": 5,
+        "approval_seconds": 7.0,
+        "final_answer_retries": 2,
+    }
+    assert given.keys() == {field.name for field in fields(Settings)}
+    if kind is AgentWithConstraints:
+        assert kind([Write()], model_instance=SavedModel(WRITES), **given).guard.settings.to_data() == given
+        return
+    made = kind([Write()], SavedModel(WRITES), constraints=CONSTRAINTS, **given)
+    assert made.guard.settings.to_data() == given
+    data = json.loads(json.dumps(made.to_dict()))
+    assert kind.from_dict(data).guard.settings.to_data() == given
+
+
+def test_a_soft_rule_of_an_agent_comes_to_ask() -> None:
+    asked: list[str] = []
+
+    def person(request: ApprovalRequest) -> bool:
+        asked.append(request.tool)
+        return True
+
+    one = ToolCallingAgentWithConstraints(
+        [Write()],
+        SavedModel([("write", {"text": "a"})] * 3 + [("final_answer", {"answer": "done"})]),
+        constraints=[{"name": "soft", "rule": "never(write)", "severity": "SOFT_BLOCK"}],
+        max_soft_attempts=2,
+        escalate_to="ASK",
+        approve=person,
+        verbosity_level=-1,
+    )
+    assert one.run("Write.") == "done"
+    assert asked == ["write"]
+    assert [call.tool for call in one.guard.trace.calls] == ["approved", "write", "final_answer"]
