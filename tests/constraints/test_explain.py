@@ -123,6 +123,11 @@ def pay(amount: Json) -> tuple[str, dict[str, Json]]:
         ),
         ("G (pay -> pay(amount <= 100))", ("pay",), '"pay" (call #1) has no `amount`.'),
         (
+            "G (pay -> Y (!pay S look[ok]))",
+            ("look", "pay", "pay"),
+            '"pay" was called (calls #2, #3), and "look" did not succeed between call #2 and call #3.',
+        ),
+        (
             'G (send -> send(to ~ "*@a"))',
             (("send", {"to": "x@b"}),),
             '"send" (call #1) has `to` "x@b", which does not match "*@a".',

@@ -173,7 +173,8 @@ def _range(telling: Telling, at: Sequence[int], happened: set[int]) -> str:
     if last == end:
         yet = "" if places.ended or telling.focus is not None else " yet"
         return f"after {ref(after)}{yet}" if after is not None else f"from {ref(first)} on"
-    before = last if last in happened else last + 1 if last + 1 in happened else None
+    inside = last in happened and last != after
+    before = last if inside else last + 1 if last + 1 in happened else None
     if after is not None and before is not None:
         return f"between {ref(after)} and {ref(before)}"
     return f"at {ref(first)}" if first == last else f"from {ref(first)} to {ref(last)}"
