@@ -152,7 +152,7 @@ class Answers(Questions):
         if not found or self._lookahead.conflict([self._state.panel.monitor(i) for i in places], ahead):
             return ()
         core = [names[i] for i in found]
-        said = f"after it nothing that follows keeps {' and '.join(f'`{name}`' for name in core)} together"
+        said = f"after it nothing that follows keeps {' and '.join(f'`{name}`' for name in core)} together."
         given = (self._named[name] for name in core)
         return tuple(
             Violation(c.name, self.severities[c.name], step, call.tool, call.args, said, c.repair, c.description)

@@ -145,7 +145,7 @@ class Approving(Answers):
         event = event_of(call, by, step, start)
         position = Position(event, index, state.calls, state.messages)
         moved = state.panel.step(position)
-        broken = self._broken(moved, position, None if step is None else step - state.steps_before)
+        broken = self._broken(moved, position, state.step_of_run(step))
         broken = self._weighed(broken, event, state.proposed)
         self._record(broken, event)
         for violation in broken:

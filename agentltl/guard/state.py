@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +34,8 @@ class State:
     `proposed` counts the proposals, `checks` those among them that `constraint_checks` counts, and `forgotten` the
     calls before a reset (`proposed_before` the proposals): numbers count on, so what comes late for a forgotten call is
     known as such.
-    A run's step is the call's own minus `steps_before`; `latest` is when the last call started, in seconds;
+    The steps of a run count on from those before it: `steps_before` for this run, and `runs` has the same for each run
+    but the first, oldest first; `latest` is when the last call started, in seconds;
     `unjudged` are the constraints of which the log says that they could not be judged.
     Since the user spoke last, the model has been sent back from its answer `asked` times, and what the constraints of
     the names `charged` owed at the end is on record.
@@ -53,6 +55,7 @@ class State:
     forgotten: int = 0
     proposed_before: int = 0
     steps_before: int = 0
+    runs: tuple[int, ...] = ()
     latest: float = 0.0
     unjudged: set[str] = field(default_factory=set)
     approvals: Approvals = field(default_factory=Approvals)
@@ -77,6 +80,7 @@ class State:
             self.forgotten,
             self.proposed_before,
             self.steps_before,
+            self.runs,
             self.latest,
             set(self.unjudged),
             self.approvals,
@@ -100,6 +104,7 @@ class State:
         """The user has spoken: a stop is lifted, and the run's steps start anew."""
         started = max((call.step for call in self.calls if call.step is not None), default=0)
         self.steps_before = max(started, self.steps_before + self.latest_step)
+        self.runs += (self.steps_before,)
         self.messages.append(Message(text, len(self.calls)))
         self.events.append(("said", text))
         self.stopped = None
@@ -143,11 +148,15 @@ class State:
         return self.bases[run] + message
 
     def step_of_run(self, step: int | None) -> int | None:
-        """The step of this run that has that number in the conversation; for a managed agent's the manager's step."""
+        """The step of a run that has that number in the conversation, of an earlier one for what comes late; for a
+        managed agent's the manager's step."""
         if step is None:
             return None
         known = self.turns.get(step)
-        return step - self.steps_before if known is None else known[0]
+        if known is not None:
+            return known[0]
+        earlier = bisect_left(self.runs, step)
+        return step - self.runs[earlier - 1] if earlier else step
 
     def own(self, index: int) -> int:
         """The guard's own number of a call that has started, which counts on after a reset."""

@@ -363,3 +363,23 @@ def test_many_threads_are_judged_one_after_another() -> None:
         thread.join()
     assert len(allowed) == 10
     assert g.status()["constraint_checks"] == 40
+
+
+def test_what_comes_late_has_the_step_of_its_own_run() -> None:
+    rules = [
+        {"name": "ok", "rule": "never(slow[failed])", "severity": "TOLERATE"},
+        {"name": "ask", "rule": "never(pay)", "severity": "ASK"},
+        {"name": "few", "rule": "at_most(approved, 0)", "severity": "TOLERATE"},
+    ]
+    g = Guard(rules)
+    g.said("First.")
+    slow = g.propose("slow", step=2)
+    pay = g.propose("pay", step=3)
+    g.said("Second.")
+    g.propose("other", step=1)
+    g.settle(slow, error="too late")
+    g.approve(pay)
+    g.propose("pay", step=2)
+    found = [(v.constraint_name, v.step_number) for v in g.violations]
+    assert found == [("ask", 3), ("ok", 2), ("few", 1), ("ask", 2)]
+    assert [v.step_number for v in Guard.from_state(g.to_state()).violations] == [step for _, step in found]
