@@ -21,7 +21,7 @@ END = ("final_answer", {"answer": "done"})
 
 
 class Person:
-    """An approver that gives these answers in turn and remembers what it was asked."""
+    """An approver that gives these answers in turn, raising errors, and remembers what it was asked."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
@@ -30,6 +30,8 @@ class Person:
     def __call__(self, request: ApprovalRequest) -> Any:
         self.asked.append(request)
         answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            raise answer
         return answer(request) if callable(answer) else answer
 
 

@@ -35,30 +35,9 @@ from agentltl import (
 )
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.stop import PendingStopError, RefusedCallError
+from tests.agents.teams import ASK, CAP, END, Person, pay
 
 ROOT = Path(__file__).parent.parent.parent
-ASK = {"name": "ask", "rule": "never(pay)", "severity": "ASK", "description": "A person sees each payment"}
-CAP = {"name": "cap", "rule": "G !pay(text > 100)", "severity": "PERSISTENT_BLOCK"}
-END = ("final_answer", {"answer": "done"})
-
-
-class Person:
-    """An approver that gives these answers in turn and remembers what it was asked."""
-
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-        self.asked: list[ApprovalRequest] = []
-
-    def __call__(self, request: ApprovalRequest) -> Any:
-        self.asked.append(request)
-        answer = self.answers.pop(0)
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer(request) if callable(answer) else answer
-
-
-def pay(text: Any = 5) -> tuple[str, dict[str, Any]]:
-    return ("pay", {"text": text})
 
 
 def events_of(seen: Any) -> list[tuple[str, Any]]:
