@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 from smolagents.tools import Tool
@@ -26,7 +26,7 @@ class _Known(NamedTuple):
 
 _MOST = 1_000
 """Of how many functions the signature is remembered; to look one up costs more than to judge a call."""
-_known: dict[tuple[FunctionType, bool], _Known] = {}
+_known: dict[tuple[FunctionType | CodeType, bool], _Known] = {}
 
 
 def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object] | None:
@@ -106,7 +106,9 @@ def _known_of(function: object) -> _Known:
     bare = getattr(function, "__func__", function)
     if not isinstance(bare, FunctionType):
         return _looked_up(function, (None, None))
-    key, now = (bare, bare is not function), (bare.__defaults__, bare.__kwdefaults__)
+    # Functions that are made again and again from one place in the code are alike, but for what is written on one.
+    own = bare if bare.__dict__ else bare.__code__
+    key, now = (own, bare is not function), (bare.__defaults__, bare.__kwdefaults__)
     known = _known.get(key)
     if known is None or known.set[0] is not now[0] or known.set[1] is not now[1]:
         if len(_known) >= _MOST:

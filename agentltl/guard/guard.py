@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from os import PathLike
 from typing import Literal, Self
 
@@ -245,7 +246,7 @@ class Guard(Proposing):
         with self._lock:
             return any(may_touch(monitor, tool) for monitor in self.monitors().values())
 
-    @property
+    @cached_property
     def asks_at_the_end(self) -> bool:
         """Whether some constraint is marked `applies_to_final_answer`."""
         return any(constraint.applies_to_final_answer for constraint in self.constraints)
