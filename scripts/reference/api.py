@@ -8,6 +8,7 @@ import inspect
 import textwrap
 import typing
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from types import FunctionType
 
@@ -103,7 +104,7 @@ def _member(cls: type, name: str) -> str | None:
     """A method or a property that has a docstring, as an item of a list."""
     raw = inspect.getattr_static(cls, name)
     thing = raw.__func__ if isinstance(raw, classmethod | staticmethod) else raw
-    if isinstance(thing, property):
+    if isinstance(thing, property | cached_property):
         return f"- `.{name}`: {first_paragraph(thing.__doc__)}\n" if thing.__doc__ else None
     if not isinstance(thing, FunctionType) or not thing.__doc__:
         return None
