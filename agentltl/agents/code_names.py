@@ -71,7 +71,9 @@ def left_out(tool: object, given: Mapping[str, object]) -> dict[str, object]:
     known = _known_of(_called(tool))
     defaults = known.defaults
     if known.takes_all:
-        defaults = {**_written(getattr(tool, "inputs", {})), **defaults}
+        inputs: Mapping[str, object] = getattr(tool, "inputs", {})
+        if not inputs.keys() <= given.keys():
+            defaults = {**_written(inputs), **defaults}
     return {name: value for name, value in defaults.items() if name not in given} if defaults else {}
 
 
