@@ -26,7 +26,8 @@ class _Known(NamedTuple):
 
 _MOST = 1_000
 """Of how many functions the signature is remembered; to look one up costs more than to judge a call."""
-_known: dict[tuple[FunctionType | CodeType, bool], _Known] = {}
+_known: dict[tuple[int, bool], tuple[FunctionType | CodeType, _Known]] = {}
+"""By the identity of a function or its code, since code takes longer to hash than to judge a call."""
 
 
 def named(tool: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> dict[str, object] | None:
@@ -110,12 +111,13 @@ def _known_of(function: object) -> _Known:
         return _looked_up(function, (None, None))
     # Functions that are made again and again from one place in the code are alike, but for what is written on one.
     own = bare if bare.__dict__ else bare.__code__
-    key, now = (own, bare is not function), (bare.__defaults__, bare.__kwdefaults__)
-    known = _known.get(key)
-    if known is None or known.set[0] is not now[0] or known.set[1] is not now[1]:
+    key, now = (id(own), bare is not function), (bare.__defaults__, bare.__kwdefaults__)
+    kept, known = _known.get(key, (None, None))
+    if known is None or kept is not own or known.set[0] is not now[0] or known.set[1] is not now[1]:
         if len(_known) >= _MOST:
             _known.clear()
-        known = _known[key] = _looked_up(function, now)
+        known = _looked_up(function, now)
+        _known[key] = own, known
     return known
 
 
