@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentltl.agents.approval import Deny as Deny
     from agentltl.agents.approval import Pending as Pending
     from agentltl.agents.code import CodeAgentWithConstraints as CodeAgentWithConstraints
+    from agentltl.agents.function_tool import tool as tool
     from agentltl.agents.mcp.errors import McpServerError as McpServerError
     from agentltl.agents.mcp.servers import McpServers as McpServers
     from agentltl.agents.models.errors import ModelError as ModelError
@@ -42,6 +43,7 @@ _HOMES = {
     "agentltl.agents.agent_with_additional_tools": ("AgentWithAdditionalTools",),
     "agentltl.agents.agent_with_constraints": ("AgentWithConstraints",),
     "agentltl.agents.code": ("CodeAgentWithConstraints",),
+    "agentltl.agents.function_tool": ("tool",),
     "agentltl.agents.mcp.errors": ("McpServerError",),
     "agentltl.agents.mcp.servers": ("McpServers",),
     "agentltl.agents.approval": ("Allow", "ApprovalRequest", "Change", "Deny", "Pending"),

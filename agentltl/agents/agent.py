@@ -21,6 +21,7 @@ from smolagents.utils import AgentError
 from agentltl.agents.models.build import build
 from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.recorder import Recorder
+from agentltl.agents.tool_approval import require_none
 from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.value import Json, as_text
 from agentltl.errors import ApprovalPendingError, ConstraintError, ConstraintViolationError
@@ -65,7 +66,7 @@ class Agent:
             raise ConstraintError("a list of tools is expected\nput the tool into a list: [tool]")
         for tool in tools or ():
             if not isinstance(tool, BaseTool):
-                raise ConstraintError(f"`{tool!r}` is no tool\nmake it one with the decorator `smolagents.tool`")
+                raise ConstraintError(f"`{tool!r}` is no tool\nmake it one with the decorator `agentltl.tool`")
         given = model_instance if model_instance is not None else (model if model is not None else "local")
         built = build(given, temperature=temperature, seed=model_seed, api_key=api_key, api_base=api_base)
         self.name = name
@@ -169,6 +170,7 @@ class Agent:
         return given
 
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> Recorded:
+        require_none(tools)
         return RecordedAgent(tools, model, **settings)
 
     def _constraint_status(self) -> dict[str, Json] | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import inspect
 import logging
-from collections.abc import Awaitable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import cast
 
 from agentltl.agents.approval import Allow, Answer, ApprovalRequest, Approver, Change, Deny, Pending
+from agentltl.agents.awaited import awaited
 from agentltl.errors import ConstraintError
 from agentltl.guard.approvals import check_answer
 
@@ -25,7 +23,7 @@ def answer_of(approver: Approver, request: ApprovalRequest) -> Answer:
 def _given(approver: Approver, request: ApprovalRequest) -> object:
     try:
         given = approver(request)
-        return _awaited(given) if inspect.isawaitable(given) else given
+        return awaited(given) if inspect.isawaitable(given) else given
     except Exception:
         log.exception("the approver failed when it was asked about `%s`: the call is denied", request.tool)
         return Deny("The person who could allow it could not be asked.")
@@ -51,23 +49,3 @@ def _clear(given: object, tool: str) -> Answer:
             return given
     log.error("the approver answered `%r` about `%s`, which is no answer: the call is denied", given, tool)
     return Deny("The person who could allow it gave no clear answer.")
-
-
-def _awaited(given: Awaitable[object]) -> object:
-    """What an async approver answers; where an event loop runs already, it has one of its own in another thread."""
-
-    async def wait() -> object:
-        return await given
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run(wait())
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(contextvars.copy_context().run, _run, wait()).result()
-
-
-def _run(work: Coroutine[object, object, object]) -> object:
-    """What a coroutine gives, in a loop of its own; the one that the thread may have stays its loop."""
-    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-        return runner.run(work)

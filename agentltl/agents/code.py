@@ -77,6 +77,7 @@ class CodeAgentWithConstraints(Constrained, GuardedEnd, MaskedCode, GuardedCode)
             approve,
             mask_tools,
             mask_reasons,
+            tools,
             final_answer_retries=final_answer_retries,
             lookahead=lookahead,
             enforce=enforce,

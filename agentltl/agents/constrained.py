@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -21,7 +21,8 @@ from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
 from agentltl.agents.saved import MASKS, take_settings, write_imports
 from agentltl.agents.suspended import forget, members_data, members_of, open_questions
-from agentltl.constraints.constraint import Constraint
+from agentltl.agents.tool_approval import approvable, approval_rules, require_asked
+from agentltl.constraints.constraint import Constraint, constraints_of
 from agentltl.constraints.value import Json
 from agentltl.errors import ConstraintError
 from agentltl.guard.decision import Decision
@@ -59,6 +60,7 @@ class Constrained(Base):
         approve: Approver | None = None,
         mask_tools: bool = False,
         mask_reasons: bool = False,
+        tools: object = (),
         **settings: Any,
     ) -> None:
         if mask_reasons and not mask_tools:
@@ -71,7 +73,13 @@ class Constrained(Base):
         self.approve = approve
         self._severities = {name: ConstraintSeverity.of(s) for name, s in (constraint_severities or {}).items()}
         self._default_severity = ConstraintSeverity.of(default_severity)
-        self.guard = self._guard_class(constraints, self._severities, self._default_severity, **settings)
+        given = constraints_of(constraints)
+        given = (*given, *approval_rules(tools if isinstance(tools, Iterable) else (), given))
+        self.guard = self._guard_class(given, self._severities, self._default_severity, **settings)
+
+    def _setup_tools(self, tools: Any, add_base_tools: bool) -> None:
+        super()._setup_tools(tools, add_base_tools)  # type: ignore[no-untyped-call]
+        self.tools = approvable(self.tools)
 
     def _setup_step_callbacks(self, step_callbacks: Any) -> None:
         super()._setup_step_callbacks(step_callbacks)  # type: ignore[no-untyped-call]
@@ -139,6 +147,7 @@ class Constrained(Base):
         The rules are those of the state.
         """
         steps, guard = restored(state, self._guard_class)
+        require_asked(self.tools.values(), guard.constraints)
         members = list(members_of(self, state.get("members", {})))
         self.guard, self.memory.steps = guard, [*steps]
         self._severities = dict(guard.severities)
@@ -177,7 +186,7 @@ class Constrained(Base):
         agent = super().from_dict(agent_dict, **kwargs)
         assert isinstance(agent, cls)
         if settings:
-            agent._constrain(**settings)
+            agent._constrain(**settings, tools=agent.tools.values())
         return agent
 
     def save(self, output_dir: str | Path, relative_path: str | None = None) -> None:

@@ -76,6 +76,7 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMe
             approve,
             mask_tools,
             mask_reasons,
+            tools,
             final_answer_retries=final_answer_retries,
             lookahead=lookahead,
             enforce=enforce,
@@ -97,7 +98,7 @@ class ToolCallingAgentWithConstraints(Constrained, GuardedEnd, Masked, GuardedMe
         )
 
     def _setup_tools(self, tools: list[Tool], add_base_tools: bool) -> None:
-        super()._setup_tools(tools, add_base_tools)  # type: ignore[no-untyped-call]
+        super()._setup_tools(tools, add_base_tools)
         if add_base_tools and type(self) is ToolCallingAgentWithConstraints:
             # The parent adds this tool for a class of its own name only. The order of tools is that of the prompt.
             made = self.tools | {"python_interpreter": TOOL_MAPPING["python_interpreter"]()}
