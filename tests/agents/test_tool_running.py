@@ -71,7 +71,8 @@ def test_an_async_function_runs_where_a_loop_runs_with_the_callers_context() -> 
         agent.run("Do it.")
         return observed(agent)[0], fetch("W2")
 
-    assert asyncio.run(main()) == ("W1 from here", "W2 from here")
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:  # the thread keeps the loop that it may have
+        assert runner.run(main()) == ("W1 from here", "W2 from here")
 
 
 def test_what_a_function_raises_comes_out() -> None:
