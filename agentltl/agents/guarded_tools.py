@@ -16,6 +16,7 @@ from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor
 
 from agentltl.agents.code_executor import GuardedExecutor
 from agentltl.agents.one_by_one import OneByOne
+from agentltl.agents.stand_in import StandIn, put
 
 if TYPE_CHECKING:
     from agentltl.agents.members import Guarding
@@ -44,17 +45,15 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
                     place[name] = Guarded(known, name, tool)
 
     renew()
-    methods: dict[str, Any] = {}
+    taking_out: list[Callable[[], None]] = []
     if hasattr(member, "execute_tool_call"):
-        methods["execute_tool_call"] = member.execute_tool_call
-        vars(member)["execute_tool_call"] = Renewing(renew, member.execute_tool_call)
+        taking_out.append(put(member, "execute_tool_call", Renewing(renew, member.execute_tool_call)))
     if isinstance(member, ToolCallingAgent):
-        methods["process_tool_calls"] = member.process_tool_calls
-        vars(member)["process_tool_calls"] = OneByOne(known, member.process_tool_calls)
+        taking_out.append(put(member, "process_tool_calls", OneByOne(known, member.process_tool_calls)))
 
     def undo() -> None:
-        for name, method in methods.items():
-            restore(member, name, method)
+        for take_out in taking_out:
+            take_out()
         for place in [*places.values(), member.tools, member.managed_agents]:
             for name, tool in list(place.items()):
                 if type(tool) is Guarded:
@@ -63,25 +62,16 @@ def _in_places(known: Guarding, member: MultiStepAgent) -> Callable[[], None]:
     return undo
 
 
-class Renewing:
+class Renewing(StandIn):
     """A method of an agent before which its tools are looked at anew."""
 
     def __init__(self, renew: Callable[[], None], method: Callable[..., Any]) -> None:
-        self._renew, self._method = renew, method
+        super().__init__(method)
+        self._renew = renew
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._renew()
         return self._method(*args, **kwargs)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(self._method, memo)  # that of the copied agent, as it is without a manager
-
-
-def restore(member: MultiStepAgent, name: str, method: Any) -> None:
-    """Give an agent its method back: one of its class, or one that somebody has put into it."""
-    del vars(member)[name]
-    if getattr(method, "__func__", None) is not getattr(type(member), name):
-        vars(member)[name] = method
 
 
 def _in_code(known: Guarding, member: CodeAgent) -> Callable[[], None]:

@@ -6,7 +6,6 @@ for as long as it is called (`guarded_tools.py`).
 
 from __future__ import annotations
 
-import copy
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,11 +18,12 @@ from smolagents.agents import CodeAgent, MultiStepAgent
 
 from agentltl.agents.above import RUNS, Outer, Place
 from agentltl.agents.approval import Approver
-from agentltl.agents.guarded_tools import restore, wrap
+from agentltl.agents.guarded_tools import wrap
 from agentltl.agents.member_call import MemberCall
 from agentltl.agents.member_end import End, MemberEnd, end_of
 from agentltl.agents.member_tree import has_guarded_members, require_guardable
 from agentltl.agents.patience import Patience
+from agentltl.agents.stand_in import StandIn, put
 from agentltl.agents.stop import ConstraintStopError, PendingStopError
 from agentltl.agents.suspended import forget, suspend, takes_up
 from agentltl.agents.wait_memory import WaitMemory
@@ -158,22 +158,15 @@ def _going_on(manager: MultiStepAgent, name: str, member: MultiStepAgent) -> Ite
         forget(member)
         yield
         return
-    run = member.run
-    vars(member)["run"] = _GoingOn(run)
+    undo = put(member, "run", _GoingOn(member.run))
     try:
         yield
     finally:
-        restore(member, "run", run)
+        undo()
 
 
-class _GoingOn:
-    """`run` of an agent that goes on. A copy of the agent has its own."""
-
-    def __init__(self, run: Callable[..., Any]) -> None:
-        self._run = run
+class _GoingOn(StandIn):
+    """`run` of an agent that goes on."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._run(*args, reset=False, **kwargs)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(self._run, memo)
+        return self._method(*args, reset=False, **kwargs)

@@ -6,7 +6,6 @@ has not come back yet, or behind one that ends the run.
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,19 @@ from smolagents.memory import ActionStep
 from smolagents.models import ChatMessage
 
 from agentltl.agents.member_tree import tools_of
+from agentltl.agents.stand_in import StandIn
 
 if TYPE_CHECKING:
     from agentltl.agents.members import Guarding
 
 
-class OneByOne:
+class OneByOne(StandIn):
     """`process_tool_calls` of a managed agent, with one thread for the calls of a message that have to wait for one
     another. With one thread smolagents runs them in the model's order."""
 
     def __init__(self, known: Guarding, method: Callable[..., Generator[Any]]) -> None:
-        self._known, self._method = known, method
+        super().__init__(method)
+        self._known = known
         self._lock = threading.Lock()
         self._messages = 0
         """How many such messages are under way: the agent may be called twice at once."""
@@ -36,10 +37,8 @@ class OneByOne:
         calls = (chat_message.tool_calls or [])[:-1]
         if any(self._touches(call.function.name) for call in calls):
             return self._in_turn(chat_message, memory_step)
-        return self._method(chat_message, memory_step)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return copy.deepcopy(self._method, memo)  # that of the copied agent, as it is without a manager
+        events: Generator[Any] = self._method(chat_message, memory_step)
+        return events
 
     def _touches(self, tool: object) -> bool:
         """Whether a call of this tool, or what a managed agent of that name can call, could touch a rule above."""

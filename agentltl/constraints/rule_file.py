@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from agentltl.constraints.constraint import Constraint, unknown_key, unknown_severity
+from agentltl.constraints.constraint import Constraint
+from agentltl.constraints.constraint_values import unknown_key, unknown_severity
 from agentltl.constraints.language.faults import Fault
 from agentltl.constraints.language.groups import group
 from agentltl.constraints.rule_files.yaml_source import BLOCK, Source

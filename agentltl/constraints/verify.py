@@ -12,7 +12,8 @@ from fractions import Fraction
 from os import PathLike
 
 from agentltl.constraints.check import breaches, naming, newly_false
-from agentltl.constraints.constraint import Constraint, checked_weight, constraints_of
+from agentltl.constraints.constraint import Constraint, constraints_of
+from agentltl.constraints.constraint_values import checked_weight
 from agentltl.constraints.explain import explain_judged
 from agentltl.constraints.formula import Apply, Formula, Proposition, Quantified
 from agentltl.constraints.monitor import Monitor

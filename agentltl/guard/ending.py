@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.explain import NOT_YET, OWED, explain, explain_breach
@@ -46,6 +47,11 @@ class Ending(Approving):
     """What a guard says of the end of a run."""
 
     fields: FrozenDict
+
+    @cached_property
+    def asks_at_the_end(self) -> bool:
+        """Whether some constraint is marked `applies_to_final_answer`."""
+        return any(constraint.applies_to_final_answer for constraint in self.constraints)
 
     def _with_owed(self, decision: Decision) -> Decision:
         """The decision with all that is owed now, behind what it asks for itself."""

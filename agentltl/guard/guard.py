@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from os import PathLike
 from typing import Literal, Self
 
@@ -29,7 +28,7 @@ from agentltl.guard.proposing import Proposing
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
-from agentltl.guard.status import status
+from agentltl.guard.status import Status, status
 
 _new = tuple.__new__
 
@@ -246,11 +245,6 @@ class Guard(Proposing):
         with self._lock:
             return any(may_touch(monitor, tool) for monitor in self.monitors().values())
 
-    @cached_property
-    def asks_at_the_end(self) -> bool:
-        """Whether some constraint is marked `applies_to_final_answer`."""
-        return any(constraint.applies_to_final_answer for constraint in self.constraints)
-
     @property
     def stopped(self) -> Decision | None:
         """The decision that stopped the run, if one did."""
@@ -271,7 +265,8 @@ class Guard(Proposing):
         """What each constraint is worth now."""
         return {name: monitor.verdict for name, monitor in self.monitors().items()}
 
-    def status(self) -> dict[str, Json]:
-        """The status dict that the reference documents for `get_constraint_status()`."""
+    def status(self) -> Status:
+        """The status dict that the reference documents for `get_constraint_status()`; its attribute `counts` has what
+        was counted by constraint: violations, overrides, soft refusals and those of them in a row."""
         with self._lock:
             return status(self._state)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from agentltl.constraints.panel import Panel
 from agentltl.constraints.trace import ABSENT, NO_ARGUMENTS, Call, Position
-from agentltl.constraints.value import Json, freeze, hold
+from agentltl.constraints.value import Json, hold
 from agentltl.guard.approvals import APPROVED, check_name
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.ending import FINAL_ANSWER, End, Ending
@@ -156,7 +156,7 @@ class Proposing(Ending):
         state.proposed += 1
         if call.tool != FINAL_ANSWER and not (state.approvals.grants and state.approvals.again(call)):
             state.checks += 1
-        ends = ends and any(constraint.applies_to_final_answer for constraint in self.constraints)
+        ends = ends and self.asks_at_the_end
         state.events.append(("finish", call, step, last) if ends else ("propose", call, step))
         if state.stopped is not None:
             return state.stopped._replace(call=call, index=None, own=None)
@@ -211,10 +211,7 @@ class Proposing(Ending):
         state = self._state
         if start is None and (start := time.time()) < state.latest:
             start = state.latest
-        try:
-            frozen = freeze(args) if args or not (args is None or type(args) is dict) else NO_ARGUMENTS
-        except RecursionError:
-            frozen = hold(args)
+        frozen = NO_ARGUMENTS if args is None else hold(args)
         if step is not None or turn is not None:
             step = state.step(step, turn)
         return _new(Call, (tool, frozen, id, step, agent, start, None, None))

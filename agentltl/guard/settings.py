@@ -6,7 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from agentltl.constraints.constraint import Constraint, checked_attempts, checked_mode
+from agentltl.constraints.constraint import Constraint
+from agentltl.constraints.constraint_values import checked_attempts, checked_mode
 from agentltl.constraints.value import Json
 from agentltl.errors import ConstraintError
 from agentltl.guard.severity import ConstraintSeverity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentltl.agents.agent import Agent
 from agentltl.agents.agent_with_constraints import AgentWithConstraints
@@ -13,7 +13,6 @@ from agentltl.cli.demo.run import agent_for
 from agentltl.constraints.value import Json
 from agentltl.guard.decision import Decision
 from agentltl.guard.guard import Guard
-from agentltl.guard.state import Turn
 
 Condition = Literal["repair", "plain", "none"]
 CONDITIONS: dict[Condition, str] = {
@@ -26,19 +25,9 @@ CONDITIONS: dict[Condition, str] = {
 class PlainGuard(Guard):
     """A guard whose refusals say that a call did not run and by which rules, and neither why nor what to do instead."""
 
-    def propose(
-        self,
-        tool: str,
-        args: Json = None,
-        *,
-        id: str | None = None,
-        step: int | None = None,
-        agent: str | None = None,
-        start: float | None = None,
-        turn: Turn | None = None,
-    ) -> Decision:
+    def propose(self, tool: str, args: Json = None, **said: Any) -> Decision:
         """As `Guard.propose`, with a plain feedback."""
-        decision = super().propose(tool, args, id=id, step=step, agent=agent, start=start, turn=turn)
+        decision = super().propose(tool, args, **said)
         return decision._replace(feedback=plain(decision)) if decision.feedback else decision
 
 

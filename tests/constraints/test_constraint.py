@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from agentltl.constraints.constraint import SEVERITIES, Constraint, constraints_of
+from agentltl.constraints.constraint import Constraint, constraints_of
+from agentltl.constraints.constraint_values import SEVERITIES
 from agentltl.constraints.text import parse
 from agentltl.constraints.trace import Trace
 from agentltl.errors import ConstraintError, FormulaError
