@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agentltl.record.events import Event as Event
     from agentltl.record.events import EventKind as EventKind
     from agentltl.record.result import Result as Result
+    from agentltl.record.usage import Usage as Usage
 
 __version__ = "0.1.0.dev0"
 
@@ -59,6 +60,7 @@ _HOMES = {
     "agentltl.guard.severity": ("ConstraintSeverity",),
     "agentltl.record.events": ("Event", "EventKind"),
     "agentltl.record.result": ("Result",),
+    "agentltl.record.usage": ("Usage",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted({*_HOME_OF, *constraints.__all__})

@@ -154,7 +154,7 @@ class Agent:
         recorder.close(error)
         end = replace(end, constraint_status=self._constraint_status(), time=time.time())
         data = data_of(end)
-        result = Result.of([*recorder.stream.events, Event("agent_end", data)])
+        result = Result.of([*recorder.stream.events, Event("agent_end", data)], compliance=self._compliance())
         if result["answer"]:
             recorder.stream.emit("text_delta", {"text": result["answer"]})
         self.last_result, self._earlier = result, result.messages
@@ -174,6 +174,9 @@ class Agent:
         return RecordedAgent(tools, model, **settings)
 
     def _constraint_status(self) -> dict[str, Json] | None:
+        return None
+
+    def _compliance(self) -> float | None:
         return None
 
     def _violations(self) -> Sequence[Violation]:

@@ -13,6 +13,8 @@ from agentltl.agents.approval import Approver
 from agentltl.agents.recorded import RecordedAgentWithConstraints
 from agentltl.agents.tool_calling import Constraints, Severities
 from agentltl.constraints.value import Json
+from agentltl.constraints.verify import verify_trace
+from agentltl.errors import AgentLTLError
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.guard import Guard
 from agentltl.guard.severity import ConstraintSeverity
@@ -124,6 +126,15 @@ class AgentWithConstraints(AgentWithAdditionalTools):
 
     def _constraint_status(self) -> dict[str, Json] | None:
         return self.smolagent.get_constraint_status()
+
+    def _compliance(self) -> float | None:
+        """The score of the guard's trace; None without rules, or where one of them cannot judge it."""
+        if not self.guard.constraints:
+            return None
+        try:
+            return float(verify_trace(self.guard.trace, self.guard.constraints)["compliance_score"])
+        except AgentLTLError:
+            return None
 
     def _violations(self) -> Sequence[Violation]:
         return self.guard.violations

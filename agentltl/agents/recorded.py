@@ -7,6 +7,7 @@ another one raised, is seen only where it runs.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from smolagents.agents import ToolCallingAgent, ToolOutput
 from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall
 
-from agentltl.agents.recorder import Recorder
+from agentltl.agents.purposes import Purposes
+from agentltl.agents.recorder import in_member
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.value import Json
@@ -26,10 +28,8 @@ else:
     Base = object
 
 
-class Recorded(Base):
+class Recorded(Purposes, Base):
     """What both agents share. Outside of a recorded run `recorder` is None and nothing is different."""
-
-    recorder: Recorder | None = None
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""
@@ -67,7 +67,8 @@ class Recorded(Base):
         ticket = tool_name.ticket if isinstance(tool_name, CallName) else Ticket()
         call = recorder.entered(ticket.id, ticket.step, tool_name, arguments, changed=ticket.changed is not None)
         try:
-            result = super().execute_tool_call(tool_name, arguments)
+            with in_member() if tool_name in self.managed_agents else nullcontext():
+                result = super().execute_tool_call(tool_name, arguments)
         except BaseException as error:
             recorder.raised(call, error)
             raise

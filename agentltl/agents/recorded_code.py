@@ -9,15 +9,13 @@ from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolC
 
 from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.agents.code_call import CodeCall
-from agentltl.agents.recorder import Recorder
+from agentltl.agents.purposes import Purposes
 from agentltl.constraints.value import Json
 from agentltl.record.events import EventKind
 
 
-class RecordedCodeAgentWithConstraints(CodeAgentWithConstraints):
+class RecordedCodeAgentWithConstraints(Purposes, CodeAgentWithConstraints):
     """A recorded code agent under constraints. Outside of a recorded run `recorder` is None and changes nothing."""
-
-    recorder: Recorder | None = None
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""

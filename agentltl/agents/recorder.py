@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 
 from smolagents.agents import MultiStepAgent, ToolOutput
 from smolagents.memory import ActionStep
@@ -18,9 +21,22 @@ from agentltl.agents.step_record import is_last_resort, step_record
 from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.value import Json
 from agentltl.guard.decision import Decision, Violation
+from agentltl.record.attempt import AttemptKind, ModelAttempt
 from agentltl.record.events import EventKind, Stream, data_of
 from agentltl.record.plain import plain
 from agentltl.record.text import text_of
+
+_in_member: ContextVar[bool] = ContextVar("in_member", default=False)
+
+
+@contextmanager
+def in_member() -> Iterator[None]:
+    """While it lasts, the model calls of this thread are those of a managed agent."""
+    token = _in_member.set(True)
+    try:
+        yield
+    finally:
+        _in_member.reset(token)
 
 
 class Recorder:
@@ -48,12 +64,23 @@ class Recorder:
         self._held: ActionStep | None = None
         self._violations, self._told = violations, known
         self._lock = threading.RLock()
+        self._asked_for: AttemptKind = "step"
+        model.told = self._attempted
 
     def step_started(self) -> None:
         """A step's messages are about to be made; the first time, that is its start."""
         if self.agent.step_number > self._step:
             self._step, self._failure = self.agent.step_number, None
             self.stream.emit("step_start", {"step": self._step, "time": time.time()})
+
+    @contextmanager
+    def asking_for(self, kind: AttemptKind) -> Iterator[None]:
+        """While it lasts, the agent calls its model for this, and not for a step."""
+        self._asked_for = kind
+        try:
+            yield
+        finally:
+            self._asked_for = "step"
 
     def called(self, calls: Sequence[ChatMessageToolCall], step: ActionStep) -> None:
         """The model has called these tools in one message, in the order in which they will start."""
@@ -130,10 +157,15 @@ class Recorder:
 
     def close(self, error: BaseException | None) -> None:
         """The run is over, with this error."""
+        self.model.told = None
         held, self._held = self._held, None
         if held is not None:
             self._end_step(held, error)
         self.calls.close()
+
+    def _attempted(self, attempt: ModelAttempt) -> None:
+        kind = "member" if _in_member.get() else self._asked_for
+        self.stream.emit("model_attempt", data_of(replace(attempt, kind=kind, step=self.agent.step_number)))
 
     def _end_step(self, step: ActionStep, error: BaseException | None) -> None:
         record = step_record(step, error, self.agent.memory.steps, self._writer, self.model)

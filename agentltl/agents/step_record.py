@@ -8,12 +8,12 @@ from smolagents.memory import ActionStep, MemoryStep
 from smolagents.models import ChatMessage
 from smolagents.utils import AgentMaxStepsError
 
+from agentltl.agents.attempt import thinking_in
 from agentltl.agents.model_messages import MessageWriter
-from agentltl.agents.models.report import report_of
 from agentltl.agents.watched_model import WatchedModel
 from agentltl.constraints.value import as_text
 from agentltl.record.events import StepRecord
-from agentltl.record.text import text_of, thinking_of
+from agentltl.record.text import text_of
 
 
 def step_record(
@@ -36,7 +36,7 @@ def step_record(
     return StepRecord(
         step=step.step_number,
         reasoning=None if reply is None else text_of(reply.content),
-        thinking=None if reply is None else _thinking(reply),
+        thinking=None if reply is None else thinking_in(reply),
         observation=None if step.observations is None else str(step.observations),
         action_output=output,
         error=None if error is None else as_text(error),
@@ -52,11 +52,3 @@ def step_record(
 def is_last_resort(step: ActionStep) -> bool:
     """Whether this is the step in which smolagents asks for an answer because no step is left."""
     return isinstance(step.error, AgentMaxStepsError)
-
-
-def _thinking(reply: ChatMessage) -> str | None:
-    """What the provider reported beside the content comes first; the content may repeat it in blocks."""
-    reported, written = report_of(reply).thinking, thinking_of(reply.content)
-    if reported and written and reported.strip() not in written:
-        return f"{reported}\n{written}"
-    return written or reported

@@ -6,6 +6,7 @@ Whatever is known of a run is a fold of its events: the metrics, the `Result`, a
 |---|---|---|
 | `agent_start` | the run begins | `RunStart`'s fields |
 | `step_start` | before a step's model call | `step` `time` |
+| `model_attempt` | a model call is over, a failed one too | `ModelAttempt`'s fields |
 | `tool_call_start` | a tool is called | `id` `call_id` `step` `tool_name` `arguments` `by_model` `time` |
 | `tool_call_end` | it is over, or will not run | `status` `ran` `order` `tool_result` `action_output` `error` besides |
 | `constraint_violation` | a call broke a constraint | the violation record of the reference |
@@ -33,10 +34,12 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from agentltl.constraints.value import Json
+from agentltl.record.attempt import ModelAttempt
 
 EventKind = Literal[
     "agent_start",
     "step_start",
+    "model_attempt",
     "text_delta",
     "tool_call_start",
     "tool_call_end",
@@ -114,7 +117,7 @@ class RunEnd:
     pending: dict[str, Json] | None = None
 
 
-def data_of(record: RunStart | StepRecord | RunEnd) -> dict[str, Json]:
+def data_of(record: RunStart | StepRecord | ModelAttempt | RunEnd) -> dict[str, Json]:
     """The fields of a record as an event's data."""
     return {f.name: getattr(record, f.name) for f in fields(record)}
 

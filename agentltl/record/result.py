@@ -8,14 +8,18 @@ from datetime import UTC, datetime
 
 from agentltl.constraints.value import Json, as_text
 from agentltl.record.events import Ending, Event
+from agentltl.record.flat import flat
+from agentltl.record.html import html_of
 from agentltl.record.metrics import metrics_of
+from agentltl.record.model_calls import ModelCalls
+from agentltl.record.plain import plain
 from agentltl.record.text import is_blocks, text_of
 from agentltl.record.transcript import transcript_of
 
 FINAL_ANSWER = "final_answer"
 
 
-class Result(dict[str, Json]):
+class Result(ModelCalls, dict[str, Json]):
     """The dict that the reference documents, JSON-serialisable, with attributes for what it has no key for.
 
     `output` is the answer in its own type, None when the run failed or was stopped; `str(result)` is its text, empty
@@ -25,6 +29,8 @@ class Result(dict[str, Json]):
     `error_class` is the class of the error's cause; `ending` says how the run ended.
     `started_at` and `completed_at` are aware datetimes, None for a result made by hand.
     `constraint_status` is the guard's status, None without a guard; `execution_id` is unique.
+    `attempts` has a dict for each model call of the run, in the order of their ends; `model_id` is the run's model.
+    `compliance` is the score of the run's own trace under its constraints, from 0 to 1; None without constraints.
     `pending` is the call about which a person was asked without an answer, None if the run did not end for that: a dict
     with `tool_name`, `arguments`, `constraints` (name, description, sentence), `task`, `step`, `agent` and `id`.
     """
@@ -45,6 +51,8 @@ class Result(dict[str, Json]):
         constraint_status: dict[str, Json] | None = None,
         execution_id: str | None = None,
         pending: dict[str, Json] | None = None,
+        attempts: Sequence[dict[str, Json]] = (),
+        compliance: float | None = None,
     ) -> None:
         self.output = output
         self.error_class = error_class
@@ -56,12 +64,14 @@ class Result(dict[str, Json]):
         self.completed_at = completed_at
         self.constraint_status = constraint_status
         self.pending = pending
+        self.attempts = list(attempts)
+        self.compliance = compliance
         self.execution_id = execution_id or str(uuid.uuid4())
         answer = None if output is None else str(self)
         super().__init__(answer=answer, metrics=dict(metrics_of([]) if metrics is None else metrics), error=error)
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> Result:
+    def of(cls, events: Iterable[Event], *, compliance: float | None = None) -> Result:
         """The result of the run that these events tell; the last of them is its `agent_end`."""
         events = list(events)
         start, end = events[0].data, events[-1].data
@@ -77,6 +87,8 @@ class Result(dict[str, Json]):
             started_at=datetime.fromtimestamp(start["time"], UTC),
             completed_at=datetime.fromtimestamp(end["time"], UTC),
             constraint_status=end["constraint_status"],
+            attempts=[dict(event.data) for event in events if event.kind == "model_attempt"],
+            compliance=compliance,
             execution_id=start["execution_id"],
             pending=end.get("pending"),
         )
@@ -92,6 +104,19 @@ class Result(dict[str, Json]):
             f"Result(answer={self['answer']!r}, error={self['error']!r}, "
             f"steps={metrics.get('num_steps')}, tool_calls={metrics.get('num_tool_calls')})"
         )
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def to_dict(self) -> dict[str, Json]:
+        """Everything that is known of the run as one JSON object; times are ISO 8601."""
+        return flat(self)
+
+    @property
+    def content(self) -> Json:
+        """`output` as plain data: a model of pydantic becomes a dict."""
+        dump = getattr(self.output, "model_dump", None)
+        return plain(dump(mode="json") if callable(dump) and not isinstance(self.output, type) else self.output)
 
     @property
     def success(self) -> bool:

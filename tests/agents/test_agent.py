@@ -446,10 +446,12 @@ def test_the_stream_tells_the_run_and_the_result_is_its_fold() -> None:
     assert [e.kind for e in events] == [
         "agent_start",
         "step_start",
+        "model_attempt",
         "tool_call_start",
         "tool_call_end",
         "step_end",
         "step_start",
+        "model_attempt",
         "tool_call_start",
         "tool_call_end",
         "step_end",

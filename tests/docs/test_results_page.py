@@ -40,6 +40,14 @@ def documented(title: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
 
 
+def test_the_attributes_of_a_result_and_its_plain_form(run: tuple[Any, dict[str, Any]]) -> None:
+    result, _ = run
+    assert documented("`to_dict`") == result.to_dict().keys()
+    assert documented("An entry of `attempts`") == result.attempts[0].keys()
+    assert documented("`Usage`") == result.usage.to_dict().keys()
+    assert all(hasattr(result, name) for name in documented("`to_dict`") - result.keys())
+
+
 def test_the_keys_are_those_of_a_run(run: tuple[dict[str, Any], dict[str, Any]]) -> None:
     result, status = run
     metrics, report = result["metrics"], verify_trace(result["metrics"], RULES)

@@ -14,8 +14,9 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole, 
 from smolagents.tools import Tool
 
 from agentltl.agents.models.litellm_client import LiteLLMClient
+from agentltl.agents.models.price import with_parts
 from agentltl.agents.models.redaction import hide_in_error, is_secret, known_secrets
-from agentltl.agents.models.report import attach, read_response
+from agentltl.agents.models.report import attach, read_response, report_of
 from agentltl.agents.models.stream import StreamReader, is_estimated, tokens_of
 
 Messages = Sequence[ChatMessage | dict[str, Any]]
@@ -72,7 +73,7 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         content = answer.content
         if isinstance(content, str) and "stop" not in request:
             content = up_to(content, stop_sequences or [])
-        report = read_response(response)
+        report = with_parts(read_response(response), self.model_id, getattr(response, "usage", None))
         message = ChatMessage(
             role=MessageRole(answer.role or "assistant"),
             content=content,
@@ -99,7 +100,9 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
             reader = StreamReader(begun)
             for chunk in stream:
                 yield from reader.read(chunk)
-            yield reader.last(estimated=is_estimated(stream))
+            last = reader.last(estimated=is_estimated(stream))
+            attach(last, with_parts(report_of(last), self.model_id, reader.usage))
+            yield last
 
     def _request(
         self,

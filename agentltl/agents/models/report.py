@@ -7,7 +7,7 @@ or of the last delta of a stream, and a model that is not ours gives what its ra
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from smolagents.models import ChatMessage, ChatMessageStreamDelta
@@ -20,7 +20,8 @@ class ModelReport:
     """What is known of one model call; None where the provider says nothing.
 
     `thinking_tokens` are part of `output_tokens`; `cached_tokens` and `cache_creation_tokens` of `input_tokens`.
-    `time_to_first_token_ms` is known only of a stream.
+    `time_to_first_token_ms` is known only of a stream. Costs are in US dollars; None also for a cost of zero, which
+    litellm writes where it knows no price.
     """
 
     model: str | None = None
@@ -33,11 +34,22 @@ class ModelReport:
     cached_tokens: int | None = None
     cache_creation_tokens: int | None = None
     time_to_first_token_ms: float | None = None
+    input_cost_usd: float | None = None
+    output_cost_usd: float | None = None
+    total_cost_usd: float | None = None
 
     @property
     def truncated(self) -> bool:
         """Whether the reply was cut at the token limit."""
         return self.finish_reason == "length"
+
+
+class Costs(TypedDict, total=False):
+    """The costs of a call in US dollars, under the report's names."""
+
+    input_cost_usd: float | None
+    output_cost_usd: float | None
+    total_cost_usd: float | None
 
 
 def attach(carrier: ChatMessage | ChatMessageStreamDelta, report: ModelReport) -> None:
@@ -76,6 +88,7 @@ def read_response(response: object) -> ModelReport:
         thinking=thinking,
         thinking_signature=signature,
         **read_usage(field(response, "usage")),
+        **read_cost(response),
     )
 
 
@@ -101,12 +114,29 @@ def read_usage(usage: object) -> dict[str, int | None]:
     }
 
 
+def read_cost(response: object) -> Costs:
+    """The costs of a response, or of the last chunk of a stream, under the report's names.
+
+    The provider's own, in its usage, come first; some give parts of them. Else what litellm reckons.
+    """
+    cost = field(field(response, "usage"), "cost")
+    parts = cost if isinstance(cost, dict) else {"total_cost": cost}
+    total = money(parts.get("total_cost"))
+    return {
+        "input_cost_usd": money(parts.get("input_tokens_cost")),
+        "output_cost_usd": money(parts.get("output_tokens_cost")),
+        "total_cost_usd": total or money(field(field(response, "_hidden_params"), "response_cost")),
+    }
+
+
 def read_thinking(message: object) -> tuple[str | None, str | None]:
     """The thinking text and its signature of a message or a delta: structured blocks, else the plain text."""
     blocks = field(message, "thinking_blocks")
     blocks = blocks if isinstance(blocks, list) else []
     texts = [part for block in blocks if (part := text(field(block, "thinking")))]
     signatures = [part for block in blocks if (part := text(field(block, "signature")))]
+    gemini = field(field(message, "provider_specific_fields"), "thought_signatures")
+    signatures = signatures or [part for part in (gemini if isinstance(gemini, list) else []) if text(part)]
     plain = text(field(message, "reasoning_content")) or text(field(message, "reasoning"))
     return ("\n".join(texts) or plain), (signatures[-1] if signatures else None)
 
@@ -119,6 +149,11 @@ def field(value: object, name: str) -> object:
 def text(value: object) -> str | None:
     """A non-empty text, else None."""
     return value if isinstance(value, str) and value else None
+
+
+def money(value: object) -> float | None:
+    """An amount above zero, else None."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
 
 
 def number(value: object) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 from smolagents.models import ChatMessageStreamDelta, ChatMessageToolCallStreamDelta
 from smolagents.monitoring import TokenUsage
 
-from agentltl.agents.models.report import ModelReport, attach, field, read_thinking, read_usage, text
+from agentltl.agents.models.report import Costs, ModelReport, attach, field, read_cost, read_thinking, read_usage, text
 
 Delta = ChatMessageStreamDelta
 
@@ -33,10 +33,13 @@ class StreamReader:
         self.model: str | None = None
         self.finish_reason: str | None = None
         self.usage: object = None
+        self.costs: Costs = {}
 
     def read(self, chunk: Any) -> Iterable[Delta]:
         """The deltas of one chunk, possibly none."""
         self.usage = getattr(chunk, "usage", None) or self.usage
+        costs = read_cost(chunk)
+        self.costs = costs if costs["total_cost_usd"] is not None else self.costs
         hidden = getattr(chunk, "_hidden_params", None)
         self.model = text(field(hidden, "provider_response_model")) or self.model or text(chunk.model)
         if not chunk.choices:
@@ -73,6 +76,7 @@ class StreamReader:
             thinking_signature=self.signature,
             time_to_first_token_ms=None if self.first is None else (self.first - self.begun) * 1000,
             **({} if estimated else read_usage(self.usage)),
+            **(Costs() if estimated else self.costs),
         )
         delta = Delta(content="", token_usage=tokens_of(report))
         attach(delta, report)
