@@ -5,31 +5,27 @@ A run becomes a stream of events, the sinks are told of each, and the result is 
 
 from __future__ import annotations
 
-import time
-import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, cast
+import copy
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any, Self, cast
 
-from smolagents.agent_types import AgentText
 from smolagents.memory import ActionStep
 from smolagents.models import Model
 from smolagents.monitoring import LogLevel
 from smolagents.tools import BaseTool, Tool
-from smolagents.utils import AgentError
 
+from agentltl.agents.background import events, events_async, result_async
 from agentltl.agents.models.build import build
 from agentltl.agents.recorded import Recorded, RecordedAgent
-from agentltl.agents.recorder import Recorder
+from agentltl.agents.running import Running
 from agentltl.agents.tool_approval import require_none
 from agentltl.agents.watched_model import WatchedModel
-from agentltl.constraints.value import Json, as_text
-from agentltl.errors import ApprovalPendingError, ConstraintError, ConstraintViolationError
+from agentltl.constraints.value import Json
+from agentltl.errors import ConstraintError
 from agentltl.guard.decision import Violation
-from agentltl.record.events import Ending, Event, RunEnd, RunStart, Sink, Stream, data_of
-from agentltl.record.plain import plain
+from agentltl.record.events import Event, Sink
 from agentltl.record.result import Result
-from agentltl.record.text import is_blocks, text_of
 
 
 class Agent:
@@ -74,13 +70,12 @@ class Agent:
         self.temperature = temperature
         self.last_result: Result | None = None
         self._earlier: list[dict[str, Json]] = []
+        self._original: Agent | None = None
+        self._under_way: dict[str, object] = {}
         self._model = WatchedModel(built)
-        self.smolagent = self._make(
-            self._all_tools(list(tools or ())),
-            cast(Model, self._model),
-            {"instructions": instructions, "max_steps": max_steps, "verbosity_level": LogLevel.OFF},
-        )
-        self.smolagent.step_callbacks.register(ActionStep, self._step_ended)
+        self._tools = self._all_tools(list(tools or ()))
+        self._settings = {"instructions": instructions, "max_steps": max_steps, "verbosity_level": LogLevel.OFF}
+        self.smolagent = self._made()
 
     @property
     def model(self) -> Model:
@@ -91,75 +86,79 @@ class Agent:
         """Do the task. An error of the model or of the run is in the result, it is not raised.
 
         `reset=False` goes on with the conversation of the last run.
+        A run that begins while another one of the agent is under way, from another thread or an event loop, is one of a
+        twin: an agent of the same settings with a memory and a guard of its own.
         """
-        stream = Stream(self.sinks)
-        known = 0 if reset else len(self._violations())
-        recorder = Recorder(stream, self.smolagent, self._model, self._violations, known)
-        earlier = [] if reset else self._earlier
-        stream.emit("agent_start", data_of(self._start(task, earlier)))
-        self.smolagent.recorder = recorder
-        try:
-            output = self.smolagent.run(task, reset=reset, return_full_result=False)
-        except Exception as error:
-            return self._finish(recorder, self._failure(error), error)
-        except BaseException as error:
-            self._finish(recorder, self._failure(error), error)
-            raise
-        return self._finish(recorder, self._answer(output, recorder), None)
+        with self._free(reset) as agent:
+            return Running(agent, task, reset=reset).go()
 
-    def _start(self, task: str, earlier: list[dict[str, Json]]) -> RunStart:
-        return RunStart(
-            execution_id=str(uuid.uuid4()),
-            task=task,
-            system_prompt=self.smolagent.system_prompt,
-            time=time.time(),
-            name=self.name,
-            model=getattr(self.model, "model_id", None),
-            temperature=self.temperature,
-            messages=list(earlier),
-        )
+    async def arun(self, task: str, *, reset: bool = True) -> Result:
+        """As `run`, beside an event loop, in a thread of its own.
 
-    def _answer(self, output: object, recorder: Recorder) -> RunEnd:
-        """How a run ended that smolagents has an answer of; the last model call may have failed all the same."""
-        if isinstance(output, AgentText):
-            output = str(output)
-        if not recorder.out_of_steps:
-            return RunEnd("answer", output)
-        if is_blocks(output):
-            output = text_of(output)
-        if (cause := self._model.error) is None:
-            return RunEnd("max_steps", output)
-        text = as_text(cause) if output is None else str(output)  # a rule can withhold the text of smolagents
-        return RunEnd("error", error=text, error_class=type(cause).__name__)
+        Cancelling the task that waits for it cancels the run: it ends at its next model call, and is waited for.
+        """
+        with self._free(reset) as agent:
+            return await result_async(Running(agent, task, reset=reset))
 
-    def _failure(self, error: BaseException) -> RunEnd:
-        """How a run ended that an error ended; its class is that of the cause, which smolagents wraps."""
-        cause: BaseException = error.__cause__ or error
-        ending: Ending = "error"
-        pending: dict[str, Json] | None = None
-        if isinstance(error, ConstraintViolationError):
-            ending, cause = "stop", error
-        elif isinstance(error, ApprovalPendingError):
-            ending, cause = "pending", error
-            if error.request is not None:
-                pending = {name: plain(value) for name, value in error.request.to_dict().items()}
-        elif not isinstance(error, Exception) or (type(error) is AgentError and self.smolagent.interrupt_switch):
-            ending = "interrupt"
-        text = as_text(error) or type(error).__name__
-        return RunEnd(ending, error=text, error_class=type(cause).__name__, pending=pending)
+    def stream(self, task: str, *, reset: bool = True) -> Generator[Event]:
+        """As `run`, as an iterator of the events while they happen; the last is `agent_end`, with the `result`.
 
-    def _finish(self, recorder: Recorder, end: RunEnd, error: BaseException | None) -> Result:
-        """End the stream and fold it."""
-        self.smolagent.recorder = None
-        recorder.close(error)
-        end = replace(end, constraint_status=self._constraint_status(), time=time.time())
-        data = data_of(end)
-        result = Result.of([*recorder.stream.events, Event("agent_end", data)], compliance=self._compliance())
-        if result["answer"]:
-            recorder.stream.emit("text_delta", {"text": result["answer"]})
+        A model that can stream writes piece by piece.
+        Closing the iterator cancels the run and waits for its end: `last_result` has what came of it.
+        """
+        with self._free(reset) as agent:
+            yield from events(lambda sink: Running(agent, task, reset=reset, streaming=True, sinks=[sink]))
+
+    async def astream(self, task: str, *, reset: bool = True) -> AsyncGenerator[Event]:
+        """As `stream`, for `async for`.
+
+        Leave it early only within `contextlib.aclosing`, or the run goes on until the loop gets to closing it.
+        """
+        with self._free(reset) as agent:
+            async with aclosing(
+                events_async(lambda sink: Running(agent, task, reset=reset, streaming=True, sinks=[sink]))
+            ) as happened:
+                async for event in happened:
+                    yield event
+
+    @contextmanager
+    def _free(self, reset: bool) -> Iterator[Agent]:
+        """The agent for one run: this one, or its twin while a run of this one is under way."""
+        self._require_usable()
+        mine = object()
+        if self._under_way.setdefault("run", mine) is mine:  # one step: no two threads get through
+            try:
+                yield self
+            finally:
+                self._under_way.clear()
+        elif reset:
+            yield self._twin()
+        else:
+            raise ConstraintError(
+                "this conversation is under way in another run\nwait for it, or make an agent for each"
+            )
+
+    def _twin(self) -> Self:
+        """An agent with the settings, tools and model of this one, and a memory, a guard and a conversation of its own;
+        what its runs give is this one's `last_result`, too."""
+        twin = copy.copy(self)
+        twin._under_way, twin._earlier, twin.last_result = {}, [], None
+        twin._model = WatchedModel(self.model)
+        twin.smolagent = twin._made()
+        twin.smolagent.prompt_templates = self.smolagent.prompt_templates
+        twin._original = self._original or self
+        return twin
+
+    def _made(self) -> Recorded:
+        made = self._make(self._tools, cast(Model, self._model), dict(self._settings))
+        made.step_callbacks.register(ActionStep, self._step_ended)
+        return made
+
+    def _keep(self, result: Result) -> None:
+        """A run is over, with this."""
         self.last_result, self._earlier = result, result.messages
-        recorder.stream.emit("agent_end", {**data, "result": result})
-        return result
+        if self._original is not None:
+            self._original.last_result = result
 
     def _step_ended(self, step: ActionStep) -> None:
         if self.smolagent.recorder is not None:
@@ -172,6 +171,13 @@ class Agent:
     def _make(self, tools: list[Tool], model: Model, settings: dict[str, Any]) -> Recorded:
         require_none(tools)
         return RecordedAgent(tools, model, **settings)
+
+    def _require_usable(self) -> None:
+        """Raise if no run can begin."""
+
+    def _judges_answer(self) -> bool:
+        """Whether the answer is judged before it is one."""
+        return bool(self.smolagent.final_answer_checks)
 
     def _constraint_status(self) -> dict[str, Json] | None:
         return None

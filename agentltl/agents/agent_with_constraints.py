@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
 
 from smolagents.models import Model
 from smolagents.tools import Tool
@@ -11,16 +11,19 @@ from smolagents.tools import Tool
 from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools
 from agentltl.agents.approval import Approver
 from agentltl.agents.recorded import RecordedAgentWithConstraints
+from agentltl.agents.settings import AgentSettings, takes_settings_of
 from agentltl.agents.tool_calling import Constraints, Severities
 from agentltl.constraints.value import Json
 from agentltl.constraints.verify import verify_trace
 from agentltl.errors import AgentLTLError
+from agentltl.guard.approvals import naming
 from agentltl.guard.decision import Decision, Violation
+from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.guard import Guard
 from agentltl.guard.severity import ConstraintSeverity
-from agentltl.record.events import Sink
 
 
+@takes_settings_of(AgentWithAdditionalTools)
 class AgentWithConstraints(AgentWithAdditionalTools):
     """An agent whose tool calls are judged before they run. `run` returns also when a constraint has stopped it.
 
@@ -29,7 +32,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
     `approve` is asked about calls that a person can allow; without it they are refused. Where it does not answer yet,
     the run ends, and what it waits for is `result.pending`.
     The other settings of the constraints are those of `ToolCallingAgentWithConstraints`.
-    Tools of `mcp_servers` are judged like all others.
+    Tools of `mcp_servers` are judged like all others. All other parameters are those of `Agent`.
     """
 
     smolagent: RecordedAgentWithConstraints
@@ -55,15 +58,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         escalate_to: ConstraintSeverity | str = ConstraintSeverity.HARD_STOP,
         approval_seconds: float = 600.0,
         mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
-        name: str | None = None,
-        instructions: str | None = None,
-        max_steps: int = 10,
-        model_seed: int | None = None,
-        api_key: str | None = None,
-        api_base: str | None = None,
-        temperature: float | None = None,
-        model_instance: Model | None = None,
-        sinks: Iterable[Sink] = (),
+        **settings: Unpack[AgentSettings],
     ) -> None:
         self._constraints: dict[str, Any] = {
             "constraints": constraints,
@@ -82,20 +77,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
             "escalate_to": escalate_to,
             "approval_seconds": approval_seconds,
         }
-        super().__init__(
-            tools,
-            model,
-            mcp_servers=mcp_servers,
-            name=name,
-            instructions=instructions,
-            max_steps=max_steps,
-            model_seed=model_seed,
-            api_key=api_key,
-            api_base=api_base,
-            temperature=temperature,
-            model_instance=model_instance,
-            sinks=sinks,
-        )
+        super().__init__(tools, model, mcp_servers=mcp_servers, **settings)
 
     @property
     def guard(self) -> Guard:
@@ -135,6 +117,11 @@ class AgentWithConstraints(AgentWithAdditionalTools):
             return float(verify_trace(self.guard.trace, self.guard.constraints)["compliance_score"])
         except AgentLTLError:
             return None
+
+    def _judges_answer(self) -> bool:
+        guard = self.guard
+        judged = guard.asks_at_the_end or naming(FINAL_ANSWER, guard.constraints)
+        return bool(judged) or super()._judges_answer()
 
     def _violations(self) -> Sequence[Violation]:
         return self.guard.violations

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from smolagents.agents import MultiStepAgent, ToolOutput
 from smolagents.memory import ActionStep
-from smolagents.models import ChatMessageToolCall
+from smolagents.models import ChatMessageStreamDelta, ChatMessageToolCall
 from smolagents.utils import AgentToolCallError
 
 from agentltl.agents.call_log import CallLog, LoggedCall
+from agentltl.agents.deltas import FINAL_ANSWER, Deltas
 from agentltl.agents.model_messages import MessageWriter
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_record import is_last_resort, step_record
@@ -43,7 +44,7 @@ class Recorder:
     """Records one run of `agent`, which calls `model`.
 
     `violations` gives what the guard has put on record, of which `known` are older than the run.
-    `out_of_steps`: the run came to its last allowed step.
+    `out_of_steps`: the run came to its last allowed step. `holds_answer`: the answer is judged before it is told.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class Recorder:
         model: WatchedModel,
         violations: Callable[[], Sequence[Violation]] = tuple,
         known: int = 0,
+        *,
+        holds_answer: bool = False,
     ) -> None:
         self.stream, self.agent, self.model = stream, agent, model
         tools = {**agent.tools, **agent.managed_agents}
@@ -65,7 +68,9 @@ class Recorder:
         self._violations, self._told = violations, known
         self._lock = threading.RLock()
         self._asked_for: AttemptKind = "step"
-        model.told = self._attempted
+        answer = agent.tools.get(FINAL_ANSWER)
+        self._deltas = Deltas(stream, next(iter(getattr(answer, "inputs", {})), "answer"), holds=holds_answer)
+        model.told, model.begin, model.came = self._attempted, self._deltas.begin, self._came
 
     def step_started(self) -> None:
         """A step's messages are about to be made; the first time, that is its start."""
@@ -155,17 +160,27 @@ class Recorder:
             # smolagents keeps a reply's blocks, but cannot make the next step's messages from them.
             step.model_output = text_of(step.model_output) or ""
 
+    def answered(self, answer: str | None) -> None:
+        """The run is over, with this answer; what of its text has not been told yet is told now."""
+        self._deltas.answered(answer, self._step)
+
     def close(self, error: BaseException | None) -> None:
         """The run is over, with this error."""
-        self.model.told = None
+        self.model.rest()
         held, self._held = self._held, None
         if held is not None:
             self._end_step(held, error)
         self.calls.close()
 
     def _attempted(self, attempt: ModelAttempt) -> None:
-        kind = "member" if _in_member.get() else self._asked_for
-        self.stream.emit("model_attempt", data_of(replace(attempt, kind=kind, step=self.agent.step_number)))
+        data = data_of(replace(attempt, kind=self._purpose(), step=self.agent.step_number))
+        self.stream.emit("model_attempt", data)
+
+    def _came(self, delta: ChatMessageStreamDelta) -> None:
+        self._deltas.came(delta, self._purpose(), self.agent.step_number)
+
+    def _purpose(self) -> AttemptKind:
+        return "member" if _in_member.get() else self._asked_for
 
     def _end_step(self, step: ActionStep, error: BaseException | None) -> None:
         record = step_record(step, error, self.agent.memory.steps, self._writer, self.model)

@@ -13,13 +13,16 @@ Whatever is known of a run is a fold of its events: the metrics, the `Result`, a
 | `approval_requested` | a person is asked about a call | what is asked, and `id` `call_id` `question` `time` |
 | `approval_answered` | and has answered | the same, and `answer` `by`; `reason` of a `deny`, `changed` of a `change` |
 | `step_end` | the step is over | `StepRecord`'s fields |
-| `text_delta` | a piece of the answer's text | `text` |
+| `text_delta` | a piece of the answer's text | `text` `step` `restart` |
+| `thinking_delta` | a piece of what the model thinks, when streaming | `text` `step` |
+| `reasoning_delta` | a piece of what it says beside its calls, when streaming | `text` `step` |
 | `agent_end` | the run is over, however it ended; exactly once | `RunEnd`'s fields, and `result` |
 
 Times are Unix times in seconds. `id` is the event's own, `call_id` the provider's (None: it gave none).
 What a person is asked is `tool_name`, `arguments`, `constraints` (each with `name`, `description` and `sentence`),
 `task`, `step` and `agent`; `question` is the guard's id of it; an answer is `allow`, `deny`, `change` or `pending`.
 `by_model`: the call is one of the model's message, and not one that another tool makes.
+The pieces of the answer make up its text; at a `restart` it begins anew, and what was told before was no answer.
 Every `tool_call_start` has exactly one `tool_call_end`, whose `status` is `ok`, `failed` (it raised, or could not be
 called), `blocked` (a constraint refused it) or `cancelled` (the run went on or ended without it); `ran` says whether
 the tool was entered, `order` is the call's place among those that the run has let start (None: it has not).
@@ -41,6 +44,8 @@ EventKind = Literal[
     "step_start",
     "model_attempt",
     "text_delta",
+    "thinking_delta",
+    "reasoning_delta",
     "tool_call_start",
     "tool_call_end",
     "constraint_violation",
@@ -50,9 +55,9 @@ EventKind = Literal[
     "agent_end",
 ]
 CallStatus = Literal["ok", "failed", "blocked", "cancelled"]
-Ending = Literal["answer", "max_steps", "stop", "pending", "interrupt", "error"]
+Ending = Literal["answer", "max_steps", "stop", "pending", "interrupt", "cancelled", "error"]
 """How a run ended: with an answer, at its last allowed step, by a constraint's stop, because a person who could allow a
-call has not answered, by a person, by an error."""
+call has not answered, by a person, because whoever wanted its events or its result has gone, by an error."""
 
 
 @dataclass(frozen=True, slots=True)

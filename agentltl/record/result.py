@@ -136,8 +136,9 @@ class Result(ModelCalls, dict[str, Json]):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was ended early on purpose: by a constraint, by a person, or for want of one."""
-        return self.ending in ("stop", "pending", "interrupt")
+        """Whether the run was ended early on purpose: by a constraint, by a person or for want of one, by being
+        cancelled."""
+        return self.ending in ("stop", "pending", "interrupt", "cancelled")
 
     @property
     def duration_ms(self) -> float | None:

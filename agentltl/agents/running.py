@@ -1,0 +1,91 @@
+"""One run of an agent, from its `agent_start` to its `agent_end`: a stream of events, and their fold, the `Result`."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentltl.agents.recorder import Recorder
+from agentltl.agents.run_end import answered, failed
+from agentltl.agents.watched_model import RunCancelled
+from agentltl.constraints.value import Json
+from agentltl.record.events import Event, RunEnd, RunStart, Sink, Stream, data_of
+from agentltl.record.result import Result
+
+if TYPE_CHECKING:
+    from agentltl.agents.agent import Agent
+
+
+class Running:
+    """A run of `agent` that does `task`; nothing happens before `go`.
+
+    `reset=False` goes on with the agent's conversation. `streaming` asks the model to write piece by piece, if it can.
+    `sinks` are told of every event besides those of the agent.
+    """
+
+    def __init__(
+        self, agent: Agent, task: str, *, reset: bool = True, streaming: bool = False, sinks: Iterable[Sink] = ()
+    ) -> None:
+        self.agent, self.task, self.reset = agent, task, reset
+        self._stream = Stream([*agent.sinks, *sinks])
+        self._streaming = streaming
+        self._cancelled = False
+
+    def go(self) -> Result:
+        """Run to the end, in this thread. What is no `Exception` is raised again once the end has been told."""
+        agent, watched = self.agent, self.agent._model
+        known = 0 if self.reset else len(agent._violations())
+        recorder = Recorder(
+            self._stream, agent.smolagent, watched, agent._violations, known, holds_answer=agent._judges_answer()
+        )
+        earlier = [] if self.reset else agent._earlier
+        self._stream.emit("agent_start", data_of(self._start(earlier)))
+        agent.smolagent.recorder = recorder
+        watched.streaming, watched.cancelled = self._streaming, lambda: self._cancelled
+        try:
+            output = agent.smolagent.run(self.task, reset=self.reset, return_full_result=False)
+        except (Exception, RunCancelled) as error:
+            return self._finish(recorder, self._failed(error), error)
+        except BaseException as error:
+            self._finish(recorder, self._failed(error), error)
+            raise
+        end = answered(output, out_of_steps=recorder.out_of_steps, model_error=watched.error)
+        return self._finish(recorder, end, None)
+
+    def cancel(self) -> None:
+        """End the run as soon as that can be: at the next piece of a streamed reply, else before the next model call.
+        A tool that runs is waited for."""
+        self._cancelled = True
+        self.agent.smolagent.interrupt()  # type: ignore[no-untyped-call]
+
+    def _start(self, earlier: list[dict[str, Json]]) -> RunStart:
+        agent = self.agent
+        return RunStart(
+            execution_id=str(uuid.uuid4()),
+            task=self.task,
+            system_prompt=agent.smolagent.system_prompt,
+            time=time.time(),
+            name=agent.name,
+            model=getattr(agent.model, "model_id", None),
+            temperature=agent.temperature,
+            messages=list(earlier),
+        )
+
+    def _failed(self, error: BaseException) -> RunEnd:
+        return failed(error, interrupted=self.agent.smolagent.interrupt_switch, cancelled=self._cancelled)
+
+    def _finish(self, recorder: Recorder, end: RunEnd, error: BaseException | None) -> Result:
+        """End the stream and fold it."""
+        agent = self.agent
+        agent.smolagent.recorder = None
+        recorder.close(error)
+        end = replace(end, constraint_status=agent._constraint_status(), time=time.time())
+        data = data_of(end)
+        result = Result.of([*self._stream.events, Event("agent_end", data)], compliance=agent._compliance())
+        recorder.answered(result["answer"])
+        agent._keep(result)
+        self._stream.emit("agent_end", {**data, "result": result})
+        return result

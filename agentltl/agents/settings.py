@@ -1,0 +1,47 @@
+"""The settings that every agent takes by keyword, written down once more for the constructors that pass them on.
+
+`Agent` has them in its signature, with their defaults; `takes_settings_of` shows them in that of a class which takes
+them as `**settings`, so that `help()` and editors know them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, TypedDict, TypeVar
+
+from smolagents.models import Model
+
+from agentltl.record.events import Sink
+
+C = TypeVar("C", bound=type)
+
+
+class AgentSettings(TypedDict, total=False):
+    """The keywords of `Agent`."""
+
+    name: str | None
+    instructions: str | None
+    max_steps: int
+    model_seed: int | None
+    api_key: str | None
+    api_base: str | None
+    temperature: float | None
+    model_instance: Model | None
+    sinks: Iterable[Sink]
+
+
+def takes_settings_of(base: type) -> Callable[[C], C]:
+    """A decorator for a class whose constructor passes `**settings` on to that of `base`: its signature has the
+    parameters of both."""
+
+    def shown(cls: C) -> C:
+        made: Any = cls.__init__  # type: ignore[misc]
+        signature = inspect.signature(made)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        theirs = inspect.signature(base.__init__).parameters.values()  # type: ignore[misc]
+        passed = [p for p in theirs if p.kind is p.KEYWORD_ONLY and p.name not in {one.name for one in own}]
+        made.__signature__ = signature.replace(parameters=[*own, *passed])
+        return cls
+
+    return shown
