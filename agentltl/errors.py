@@ -75,6 +75,10 @@ class MissingExtraError(AgentLTLError, ImportError):
         )
 
 
+class OutputError(AgentLTLError, ValueError):
+    """An answer that is not of the type that was asked for, or that a validator does not accept."""
+
+
 class ConstraintViolationError(AgentLTLError):
     """A constraint has stopped the run. `decision` says which call broke which constraints, and how."""
 

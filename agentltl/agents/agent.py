@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import Any, Self, cast
+from functools import partial
+from typing import Any, Literal, Self, cast, overload
 
 from smolagents.memory import ActionStep
 from smolagents.models import Model
@@ -16,11 +17,16 @@ from smolagents.monitoring import LogLevel
 from smolagents.tools import BaseTool, Tool
 
 from agentltl.agents.background import events, events_async, result_async
+from agentltl.agents.deltas import FINAL_ANSWER
+from agentltl.agents.dry_run import dry
+from agentltl.agents.earlier import Messages, checked, remembered
 from agentltl.agents.models.build import build
+from agentltl.agents.output_tool import OutputTool, Validator
 from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.running import Running
 from agentltl.agents.tool_approval import require_none
 from agentltl.agents.watched_model import WatchedModel
+from agentltl.constraints.readers.messages import SILENT
 from agentltl.constraints.value import Json
 from agentltl.errors import ConstraintError
 from agentltl.guard.decision import Violation
@@ -35,7 +41,11 @@ class Agent:
     embedded model and the default; `model_instance` is a model that is already built, given instead of `model`.
     `model_seed`, `temperature`, `api_key` and `api_base` are for a model that is built here.
     `instructions` are added to the system prompt; a run has at most `max_steps` steps, and one more model call that
-    asks for the answer. Each of `sinks` is called with every event of a run.
+    asks for the answer.
+    `output_type` is the type of the answer: a pydantic model, or any type that pydantic takes; `output` is another name
+    for it. An answer that is none of it goes back to the model, `output_retries` times in a run; then the run ends with
+    the error. See `output_validator`.
+    Each of `sinks` is called with every event of a run.
     `smolagent` is the smolagents agent that does the work; `last_result` what the last run gave.
     """
 
@@ -52,6 +62,9 @@ class Agent:
         api_base: str | None = None,
         temperature: float | None = None,
         model_instance: Model | None = None,
+        output_type: object = None,
+        output: object = None,
+        output_retries: int = 1,
         sinks: Iterable[Sink] = (),
     ) -> None:
         if model is not None and model_instance is not None:
@@ -70,6 +83,12 @@ class Agent:
         self.temperature = temperature
         self.last_result: Result | None = None
         self._earlier: list[dict[str, Json]] = []
+        if output_type is not None and output is not None:
+            raise ConstraintError("there are two output types\ngive `output_type` or `output`, which is the same")
+        if output_retries < 0:
+            raise ConstraintError(f"`output_retries` is `{output_retries}`\ngive a number from 0")
+        self._output_type, self._output_retries = output_type if output_type is not None else output, output_retries
+        self._validators: list[Validator] = []
         self._original: Agent | None = None
         self._under_way: dict[str, object] = {}
         self._model = WatchedModel(built)
@@ -82,48 +101,85 @@ class Agent:
         """The model that the agent calls."""
         return self._model.model
 
-    def run(self, task: str, *, reset: bool = True) -> Result:
+    @overload
+    def run(self, task: str, *, reset: bool = True, messages: Messages | None = None) -> Result: ...
+    @overload
+    def run(
+        self, task: str, *, reset: bool = True, messages: Messages | None = None, dry_run: Literal[True]
+    ) -> dict[str, Json]: ...
+    @overload
+    def run(
+        self, task: str, *, reset: bool = True, messages: Messages | None = None, dry_run: bool
+    ) -> Result | dict[str, Json]: ...
+    def run(
+        self, task: str, *, reset: bool = True, messages: Messages | None = None, dry_run: bool = False
+    ) -> Result | dict[str, Json]:
         """Do the task. An error of the model or of the run is in the result, it is not raised.
 
-        `reset=False` goes on with the conversation of the last run.
+        `reset=False` goes on with the conversation of the last run. `messages` goes on with another one instead: a
+        transcript, like the `messages` of an earlier result. Its calls have happened for the constraints, too.
+        With `dry_run` nothing is called: the dict says what would be, under `dry_run`, `agent`, `model`, `temperature`,
+        `system_prompt`, `user_prompt`, `schema`, `tools` and `constraints`.
         A run that begins while another one of the agent is under way, from another thread or an event loop, is one of a
         twin: an agent of the same settings with a memory and a guard of its own.
         """
-        with self._free(reset) as agent:
-            return Running(agent, task, reset=reset).go()
+        if dry_run:
+            return dry(self, task)
+        with self._free(reset, messages) as agent:
+            return Running(agent, task, reset=reset, messages=messages).go()
 
-    async def arun(self, task: str, *, reset: bool = True) -> Result:
+    async def arun(self, task: str, *, reset: bool = True, messages: Messages | None = None) -> Result:
         """As `run`, beside an event loop, in a thread of its own.
 
         Cancelling the task that waits for it cancels the run: it ends at its next model call, and is waited for.
         """
-        with self._free(reset) as agent:
-            return await result_async(Running(agent, task, reset=reset))
+        with self._free(reset, messages) as agent:
+            return await result_async(Running(agent, task, reset=reset, messages=messages))
 
-    def stream(self, task: str, *, reset: bool = True) -> Generator[Event]:
+    def stream(self, task: str, *, reset: bool = True, messages: Messages | None = None) -> Generator[Event]:
         """As `run`, as an iterator of the events while they happen; the last is `agent_end`, with the `result`.
 
         A model that can stream writes piece by piece.
         Closing the iterator cancels the run and waits for its end: `last_result` has what came of it.
         """
-        with self._free(reset) as agent:
-            yield from events(lambda sink: Running(agent, task, reset=reset, streaming=True, sinks=[sink]))
+        with self._free(reset, messages) as agent:
+            yield from events(partial(Running, agent, task, reset=reset, messages=messages, streaming=True))
 
-    async def astream(self, task: str, *, reset: bool = True) -> AsyncGenerator[Event]:
+    async def astream(
+        self, task: str, *, reset: bool = True, messages: Messages | None = None
+    ) -> AsyncGenerator[Event]:
         """As `stream`, for `async for`.
 
         Leave it early only within `contextlib.aclosing`, or the run goes on until the loop gets to closing it.
         """
-        with self._free(reset) as agent:
-            async with aclosing(
-                events_async(lambda sink: Running(agent, task, reset=reset, streaming=True, sinks=[sink]))
-            ) as happened:
+        with self._free(reset, messages) as agent:
+            begin = partial(Running, agent, task, reset=reset, messages=messages, streaming=True)
+            async with aclosing(events_async(begin)) as happened:
                 async for event in happened:
                     yield event
 
+    def output_validator(self, validator: Validator) -> Validator:
+        """A decorator for a function that is given each answer, in its type, and gives it back, or another one; sync or
+        async.
+
+        A `ValueError` or a failing `assert` sends the answer back to the model, with its text, as often as
+        `output_retries` says. Validators are called in the order in which they were added.
+        """
+        self._validators.append(validator)
+        if self._output is None:
+            made = OutputTool(self._output_type, self._validators, self._output_retries)
+            self.smolagent.tools[FINAL_ANSWER] = made
+        return validator
+
     @contextmanager
-    def _free(self, reset: bool) -> Iterator[Agent]:
+    def _free(self, reset: bool, messages: Messages | None) -> Iterator[Agent]:
         """The agent for one run: this one, or its twin while a run of this one is under way."""
+        if messages is not None:
+            if not reset:
+                raise ConstraintError(
+                    "`messages` and `reset=False` are two conversations to go on with\ngive one of them"
+                )
+            checked(messages)
         self._require_usable()
         mine = object()
         if self._under_way.setdefault("run", mine) is mine:  # one step: no two threads get through
@@ -152,7 +208,14 @@ class Agent:
     def _made(self) -> Recorded:
         made = self._make(self._tools, cast(Model, self._model), dict(self._settings))
         made.step_callbacks.register(ActionStep, self._step_ended)
+        if self._output_type is not None or self._validators:
+            made.tools[FINAL_ANSWER] = OutputTool(self._output_type, self._validators, self._output_retries)
         return made
+
+    @property
+    def _output(self) -> OutputTool | None:
+        tool = self.smolagent.tools.get(FINAL_ANSWER)
+        return tool if isinstance(tool, OutputTool) else None
 
     def _keep(self, result: Result) -> None:
         """A run is over, with this."""
@@ -177,7 +240,19 @@ class Agent:
 
     def _judges_answer(self) -> bool:
         """Whether the answer is judged before it is one."""
-        return bool(self.smolagent.final_answer_checks)
+        return bool(self.smolagent.final_answer_checks) or self._output is not None
+
+    def _take_up(self, messages: Messages) -> None:
+        """Begin with an earlier conversation; a run with `reset=False` goes on with it."""
+        self.smolagent.memory.steps = remembered(messages)
+        self.smolagent.monitor.reset()  # type: ignore[no-untyped-call]
+        system: dict[str, Json] = {"role": "system", "content": self.smolagent.system_prompt}
+        begun = any(message.get("role") in SILENT for message in messages)
+        self._earlier = [*([] if begun else [system]), *(dict(message) for message in messages)]
+
+    def _rules(self) -> list[dict[str, Json]]:
+        """The constraints as plain data, with the severities that they have here."""
+        return []
 
     def _constraint_status(self) -> dict[str, Json] | None:
         return None

@@ -10,9 +10,12 @@ from smolagents.tools import Tool
 
 from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools
 from agentltl.agents.approval import Approver
+from agentltl.agents.earlier import Messages
 from agentltl.agents.recorded import RecordedAgentWithConstraints
 from agentltl.agents.settings import AgentSettings, takes_settings_of
+from agentltl.agents.suspended import forget
 from agentltl.agents.tool_calling import Constraints, Severities
+from agentltl.constraints.trace import Trace
 from agentltl.constraints.value import Json
 from agentltl.constraints.verify import verify_trace
 from agentltl.errors import AgentLTLError
@@ -122,6 +125,15 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         guard = self.guard
         judged = guard.asks_at_the_end or naming(FINAL_ANSWER, guard.constraints)
         return bool(judged) or super()._judges_answer()
+
+    def _take_up(self, messages: Messages) -> None:
+        super()._take_up(messages)
+        forget(self.smolagent)
+        self.guard.reset()
+        self.guard.seen(Trace.from_messages(messages))
+
+    def _rules(self) -> list[dict[str, Json]]:
+        return [{**c.to_mapping(), "severity": self.guard.severities[c.name].name} for c in self.guard.constraints]
 
     def _violations(self) -> Sequence[Violation]:
         return self.guard.violations

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 from smolagents.agents import ToolCallingAgent, ToolOutput
 from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall
+from smolagents.utils import AgentToolCallError, AgentToolExecutionError
 
+from agentltl.agents.deltas import FINAL_ANSWER
+from agentltl.agents.output_tool import OutputTool
 from agentltl.agents.purposes import Purposes
 from agentltl.agents.recorder import in_member
 from agentltl.agents.ticket import CallName, Ticket
@@ -45,6 +48,8 @@ class Recorded(Purposes, Base):
         if recorder is None:
             yield from super().process_tool_calls(chat_message, memory_step)
             return
+        if isinstance(answer := self.tools.get(FINAL_ANSWER), OutputTool):
+            chat_message = answer.arranged(chat_message)
         calls = chat_message.tool_calls or []
         recorder.called(self._in_order(calls), memory_step)
         try:
@@ -71,6 +76,9 @@ class Recorded(Purposes, Base):
                 result = super().execute_tool_call(tool_name, arguments)
         except BaseException as error:
             recorder.raised(call, error)
+            tool = self.tools.get(tool_name)
+            if isinstance(tool, OutputTool) and isinstance(error, AgentToolCallError | AgentToolExecutionError):
+                raise tool.failed(error) from error.__cause__
             raise
         else:
             recorder.calls.returned(call, result)

@@ -7,7 +7,7 @@ from smolagents.utils import AgentError
 
 from agentltl.agents.watched_model import RunCancelled
 from agentltl.constraints.value import Json, as_text
-from agentltl.errors import ApprovalPendingError, ConstraintViolationError
+from agentltl.errors import ApprovalPendingError, ConstraintViolationError, OutputError
 from agentltl.record.events import Ending, RunEnd
 from agentltl.record.plain import plain
 from agentltl.record.text import is_blocks, text_of
@@ -43,6 +43,8 @@ def failed(error: BaseException, *, interrupted: bool, cancelled: bool) -> RunEn
         ending, cause = "pending", error
         if error.request is not None:
             pending = {name: plain(value) for name, value in error.request.to_dict().items()}
+    elif isinstance(error, OutputError):
+        return RunEnd("error", error=as_text(error), error_class=OutputError.__name__)
     elif not isinstance(error, Exception) or (type(error) is AgentError and interrupted):
         ending = "interrupt"
     text = as_text(error) or type(error).__name__

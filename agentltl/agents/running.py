@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentltl.agents.earlier import Messages
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.run_end import answered, failed
 from agentltl.agents.watched_model import RunCancelled
@@ -22,21 +22,32 @@ if TYPE_CHECKING:
 class Running:
     """A run of `agent` that does `task`; nothing happens before `go`.
 
-    `reset=False` goes on with the agent's conversation. `streaming` asks the model to write piece by piece, if it can.
-    `sinks` are told of every event besides those of the agent.
+    `reset=False` goes on with the agent's conversation, `messages` with that one.
+    `streaming` asks the model to write piece by piece, if it can.
+    `sink` is told of every event, besides the sinks of the agent.
     """
 
     def __init__(
-        self, agent: Agent, task: str, *, reset: bool = True, streaming: bool = False, sinks: Iterable[Sink] = ()
+        self,
+        agent: Agent,
+        task: str,
+        sink: Sink | None = None,
+        *,
+        reset: bool = True,
+        messages: Messages | None = None,
+        streaming: bool = False,
     ) -> None:
-        self.agent, self.task, self.reset = agent, task, reset
-        self._stream = Stream([*agent.sinks, *sinks])
+        self.agent, self.task, self.reset, self.messages = agent, task, reset, messages
+        self._stream = Stream([*agent.sinks, *([] if sink is None else [sink])])
         self._streaming = streaming
         self._cancelled = False
 
     def go(self) -> Result:
         """Run to the end, in this thread. What is no `Exception` is raised again once the end has been told."""
         agent, watched = self.agent, self.agent._model
+        if self.messages is not None:
+            agent._take_up(self.messages)
+            self.reset = False
         known = 0 if self.reset else len(agent._violations())
         recorder = Recorder(
             self._stream, agent.smolagent, watched, agent._violations, known, holds_answer=agent._judges_answer()
@@ -44,6 +55,8 @@ class Running:
         earlier = [] if self.reset else agent._earlier
         self._stream.emit("agent_start", data_of(self._start(earlier)))
         agent.smolagent.recorder = recorder
+        if agent._output is not None:
+            agent._output.begin()
         watched.streaming, watched.cancelled = self._streaming, lambda: self._cancelled
         try:
             output = agent.smolagent.run(self.task, reset=self.reset, return_full_result=False)
@@ -53,6 +66,8 @@ class Running:
             self._finish(recorder, self._failed(error), error)
             raise
         end = answered(output, out_of_steps=recorder.out_of_steps, model_error=watched.error)
+        if agent._output is not None:
+            end = agent._output.typed(end)
         return self._finish(recorder, end, None)
 
     def cancel(self) -> None:

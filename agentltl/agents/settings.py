@@ -28,6 +28,9 @@ class AgentSettings(TypedDict, total=False):
     api_base: str | None
     temperature: float | None
     model_instance: Model | None
+    output_type: object
+    output: object
+    output_retries: int
     sinks: Iterable[Sink]
 
 

@@ -13,7 +13,7 @@ from smolagents.monitoring import AgentLogger
 from smolagents.utils import AgentError, AgentGenerationError, AgentToolExecutionError
 
 from agentltl.agents.approval import ApprovalRequest
-from agentltl.errors import ApprovalPendingError, ConstraintViolationError
+from agentltl.errors import ApprovalPendingError, ConstraintViolationError, OutputError
 from agentltl.guard.decision import Decision
 
 
@@ -37,6 +37,14 @@ class ConstraintStopError(_Told, AgentGenerationError):
 
 class RefusedCallError(_Told, AgentToolExecutionError):
     """A call that was not made through a message of the model has been refused; a run goes on after it."""
+
+
+class OutputStopError(OutputError, AgentGenerationError):
+    """The answers of the model were none, as often as it may try: the run ends here."""
+
+    def __init__(self, message: str) -> None:
+        Exception.__init__(self, message)
+        self.message = message
 
 
 class PendingStopError(ApprovalPendingError, AgentGenerationError):

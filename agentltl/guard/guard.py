@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from os import PathLike
 from typing import Literal, Self
@@ -24,16 +25,16 @@ from agentltl.errors import ConstraintError
 from agentltl.guard import saving
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.lookahead import Lookahead
-from agentltl.guard.proposing import Proposing
 from agentltl.guard.settings import Settings
 from agentltl.guard.severity import ConstraintSeverity, resolve
 from agentltl.guard.state import State
 from agentltl.guard.status import Status, status
+from agentltl.guard.witnessing import Witnessing
 
 _new = tuple.__new__
 
 
-class Guard(Proposing):
+class Guard(Witnessing):
     """Judges the calls of one conversation against constraints.
 
     `constraints` are constraints, mappings with the keys of a rule file, or the path of one; `severities` maps names of
@@ -144,9 +145,15 @@ class Guard(Proposing):
         guard._state.forgotten, guard._state.proposed = data["before"]
         guard._state.proposed_before = guard._state.proposed
         started: dict[int, Decision] = {}
-        for number, event in enumerate(data["events"], 1):
-            with saving.reading(f"event {number}"):
-                guard._happened(event, started, known)
+        with ExitStack() as watching:
+            for number, event in enumerate(data["events"], 1):
+                with saving.reading(f"event {number}"):
+                    if "watching" in event:
+                        watching.pop_all().close()
+                        if event["watching"]:
+                            watching.enter_context(guard._watching())
+                    else:
+                        guard._happened(event, started, known)
         return guard
 
     def _happened(self, event: Mapping[str, Json], started: dict[int, Decision], known: saving.Known) -> None:
@@ -175,13 +182,6 @@ class Guard(Proposing):
         """Forget everything: the next call is the first."""
         with self._lock:
             self._state = self._state.renewed(self._fresh)
-
-    def said(self, text: str) -> None:
-        """A message of the user: the task, or a later one. It lifts a stop, and the run's steps start anew."""
-        if not isinstance(text, str):
-            raise TypeError(f"said takes the text of a message, not {type(text).__name__}")
-        with self._lock:
-            self._state.said(text)
 
     def now(self) -> float:
         """The time of a call that starts now, in seconds: not before that of the call before it."""

@@ -89,6 +89,8 @@ def event_data(
     match event:
         case ("said", text):
             return {"said": text}
+        case ("watching", on):
+            return {"watching": on}
         case Call():
             return event_data(("propose", event, event.step), calls, turns, known)
         case int():

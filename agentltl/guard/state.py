@@ -15,7 +15,8 @@ from agentltl.guard.decision import Decision, Violation
 Event = tuple[Any, ...] | int
 """What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step (the call alone
 if that is its own), the index of a call that has settled, `("approve", call, answer)`, `("deny", call, answer)`,
-`("finish", call, step, last)` where `call` is the answer or None."""
+`("finish", call, step, last)` where `call` is the answer or None, `("watching", on)` from where on nothing is
+enforced, or is again."""
 
 Turn = tuple[int, int] | tuple[int, int, int]
 """A message of a managed agent: which of its runs (a number that no other run has), and the step in that run. Where one

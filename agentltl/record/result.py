@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
+from pydantic_core import to_jsonable_python
+
 from agentltl.constraints.value import Json, as_text
 from agentltl.record.events import Ending, Event
 from agentltl.record.flat import flat
@@ -114,9 +116,11 @@ class Result(ModelCalls, dict[str, Json]):
 
     @property
     def content(self) -> Json:
-        """`output` as plain data: a model of pydantic becomes a dict."""
-        dump = getattr(self.output, "model_dump", None)
-        return plain(dump(mode="json") if callable(dump) and not isinstance(self.output, type) else self.output)
+        """`output` as plain data: models of pydantic and dataclasses become dicts, also within lists."""
+        try:
+            return plain(to_jsonable_python(self.output, serialize_unknown=True, inf_nan_mode="constants"))
+        except ValueError:  # an object that holds itself
+            return plain(self.output)
 
     @property
     def success(self) -> bool:

@@ -17,8 +17,9 @@ _NOT_RUN = "This call did not run."
 def transcript_of(events: Iterable[Event]) -> list[dict[str, Json]]:
     """The messages of the run, after those of the conversation that it continues.
 
-    A call of a provider that gives no ids has the event's own. A call that raised has the error as its result, a
-    refused one the refusal. A step that failed apart from its calls is answered by a user message with the error, if
+    A call of a provider that gives no ids has the event's own. A call that raised has the error as its result and the
+    key `is_error` besides; one that did not run has `status`, `blocked` or `cancelled`, and the refusal as its result.
+    A step that failed apart from its calls is answered by a user message with the error, if
     the run went on after it.
     """
     messages: list[dict[str, Json]] = []
@@ -48,7 +49,7 @@ def _step(text: str | None, calls: list[dict[str, Json]]) -> Iterator[dict[str, 
     elif text is not None:
         yield {"role": "assistant", "content": text}
     for call in calls:
-        yield {"role": "tool", "tool_call_id": _id(call), "content": _result(call)}
+        yield {"role": "tool", "tool_call_id": _id(call), "content": _result(call), **_fate(call)}
 
 
 def _id(call: Mapping[str, Json]) -> str:
@@ -58,6 +59,16 @@ def _id(call: Mapping[str, Json]) -> str:
 def _call(call: Mapping[str, Json]) -> dict[str, Json]:
     function = {"name": call["tool_name"], "arguments": json.dumps(call["arguments"])}
     return {"id": _id(call), "type": "function", "function": function}
+
+
+def _fate(call: Mapping[str, Json]) -> dict[str, Json]:
+    """What its text does not say of a call that did not do what it was to do."""
+    match call.get("status"):
+        case "failed":
+            return {"is_error": True}
+        case "blocked" | "cancelled" as status:
+            return {"status": status}
+    return {}
 
 
 def _result(call: Mapping[str, Json]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,10 @@ def real_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_block_runs_and_prints_what_is_shown(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     session = Session()
-    for block in read(page):
-        printed = session.run(block)
+    # In a thread of its own: a page may call `asyncio.run`, which takes the event loop of its thread away.
+    with ThreadPoolExecutor(1) as alone:
+        printed_by = [(block, alone.submit(session.run, block).result()) for block in read(page)]
+    for block, printed in printed_by:
         if printed is not None:
             shown = block.output or ""
             assert tidy(printed) == tidy(shown), f"{page.relative_to(ROOT)}, line {block.line} prints:\n{printed}"

@@ -108,7 +108,8 @@ class Point:
         ("a", "a"),
         ({"a": (1, 2)}, {"a": [1, 2]}),
         (City(name="Oslo", founded=date(1048, 1, 1)), {"name": "Oslo", "founded": "1048-01-01"}),
-        (Point(1), "Point(x=1)"),
+        (Point(1), {"x": 1}),
+        ([City(name="Oslo", founded=date(1048, 1, 1))], [{"name": "Oslo", "founded": "1048-01-01"}]),
         (City, str(City)),
     ],
 )

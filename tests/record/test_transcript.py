@@ -34,6 +34,8 @@ def test_every_call_is_answered() -> None:
     assert [c["id"] for c in asked["tool_calls"]] == ["a", "call_b", "call_c", "call_d"]
     assert [m["tool_call_id"] for m in answers] == ["a", "call_b", "call_c", "call_d"]
     assert [m["content"] for m in answers] == ["no disk", "Call get first.", "This call did not run.", ""]
+    assert [m.get("is_error") for m in answers] == [True, None, None, None]
+    assert [m.get("status") for m in answers] == [None, "blocked", "cancelled", None]
 
 
 def test_an_error_without_a_call_is_told_when_the_run_goes_on() -> None:

@@ -5,7 +5,9 @@ One assistant message is one step. A result finds its call by its id; where ids 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from agentltl.constraints.readers.arguments import arguments, content_text, error_text
 from agentltl.constraints.readers.fields import at, given, identity, mapping, name, quoted, rest
@@ -13,6 +15,7 @@ from agentltl.constraints.trace import NEVER, Call, Message, Outcome, Trace
 from agentltl.constraints.value import FrozenDict, Json
 from agentltl.errors import TraceError
 
+UNRUN = frozenset({"blocked", "cancelled"})
 SILENT = frozenset({"system", "developer"})
 
 
@@ -21,6 +24,8 @@ def from_messages(messages: Iterable[Mapping[str, Json]] | Mapping[str, Json]) -
 
     The other keys of the mapping become `fields`, and `id` the trace's id. A call without a result never settled. A
     result that is marked as an error (`is_error`, or an `error`) is a failure; any other is ok, whatever its text says.
+    A call whose result has the `status` `blocked` or `cancelled`, as in the transcript of a `Result`, did not run and
+    is not in the trace.
     """
     identifier, fields, entries = None, FrozenDict(), messages
     if isinstance(messages, Mapping):
@@ -36,12 +41,14 @@ def from_messages(messages: Iterable[Mapping[str, Json]] | Mapping[str, Json]) -
     for i, entry in enumerate(entries):
         with at(f"`messages[{i}]`"):
             chat.read(mapping(entry, "message"))
-    calls = tuple(c if c.outcome is not None else c.settle(NEVER) for c in chat.calls)
-    return Trace(calls, tuple(chat.said), identifier, fields)
+    ran = [place for place in range(len(chat.calls)) if place not in chat.unrun]
+    calls = tuple(c if c.outcome is not None else c.settle(NEVER) for c in (chat.calls[place] for place in ran))
+    said = tuple(replace(message, before=bisect_left(ran, message.before)) for message in chat.said)
+    return Trace(calls, said, identifier, fields)
 
 
 class _Chat:
-    """The calls and the user's messages read so far.
+    """The calls and the user's messages read so far; `unrun` are the indices of calls that did not run.
 
     `rounds` are the indices of calls that wait for a result: one list for each row of assistant messages with nothing
     between them.
@@ -49,6 +56,7 @@ class _Chat:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.unrun: set[int] = set()
         self.said: list[Message] = []
         self.rounds: list[list[int]] = []
         self.step = 0
@@ -129,6 +137,8 @@ class _Chat:
         if index is None:
             whose = "the result" if identifier is None else f"the result for {quoted(identifier)}"
             raise TraceError(f"{whose} belongs to no call before it\nkeep the assistant message that made the call")
+        if record.get("status") in UNRUN:
+            self.unrun.add(index)
         self.calls[index] = self.calls[index].settle(_outcome(record))
 
     def _waiting(self, identifier: str | None, tool: Json) -> int | None:

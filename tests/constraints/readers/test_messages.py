@@ -362,3 +362,28 @@ def test_input_that_is_no_chat(chat: Any, problem: str) -> None:
         Trace.from_messages(chat)
     assert problem in str(caught.value)
     assert "\n" in str(caught.value)
+
+
+def test_a_call_that_did_not_run_is_not_in_the_trace() -> None:
+    def made(*names: str) -> dict[str, Any]:
+        calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in names]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    def result(name: str, **more: Any) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": name, "content": "x", **more}
+
+    trace = Trace.from_messages(
+        [
+            {"role": "user", "content": "go"},
+            made("a", "b"),
+            result("a", status="blocked"),
+            result("b", is_error=True),
+            {"role": "user", "content": "go on"},
+            made("c", "d"),
+            result("c", status="cancelled"),
+            result("d"),
+        ]
+    )
+    assert [(call.tool, call.step) for call in trace.calls] == [("b", 1), ("d", 2)]
+    assert [call.outcome and call.outcome.error for call in trace.calls] == ["x", None]
+    assert [message.before for message in trace.messages or ()] == [0, 1]
