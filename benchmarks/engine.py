@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from measure import checks, loop, memory, offline, questions
+from measure import checks, loop, memory, offline, questions, results
 from measure.bench import Bench
 from measure.table import HEAD, NoRow, Row
 
@@ -25,6 +25,8 @@ TABLES: dict[str, Callable[[Bench], Iterator[Row | NoRow]]] = {
     "values": checks.values,
     "reelay": checks.reelay,
     "loop": loop.loop,
+    "wrapper": results.wrapper,
+    "event": results.event,
     "allowed": questions.allowed,
     "first": questions.first_use,
     "lint": questions.linting,

@@ -11,6 +11,7 @@ from agentltl.agents.code_names import left_out, named
 from agentltl.agents.joint_call import JointCall
 from agentltl.agents.managing import Manages
 from agentltl.agents.members import outers_of
+from agentltl.agents.remembering import Remembering
 from agentltl.agents.stop import PendingStopError
 from agentltl.agents.ticket import Ready, Ticket, as_value, changed_words, same
 from agentltl.agents.verdict import Verdict
@@ -20,7 +21,7 @@ from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.state import Turn
 
 
-class JudgedCalls(Manages, ToolCallingAgent):
+class JudgedCalls(Manages, Remembering, ToolCallingAgent):
     """A tool-calling agent that asks `guard` about each call, and its manager's guard while it is called."""
 
     _goes_on: int | None = None

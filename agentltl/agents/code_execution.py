@@ -24,6 +24,7 @@ from agentltl.agents.member_end import End, end_of
 from agentltl.agents.members import guarding, outers_of, place_of
 from agentltl.agents.nested import inside
 from agentltl.agents.patience import Patience
+from agentltl.agents.remembering import Remembering
 from agentltl.agents.stop import PendingStopError, RefusedCallError
 from agentltl.agents.ticket import as_value
 from agentltl.agents.verdict import Verdict
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _SHOWN = frozenset({str, int, float, bool, type(None)})
 
 
-class CodeExecution(Manages, CodeAgent):
+class CodeExecution(Manages, Remembering, CodeAgent):
     """A code agent that asks `guard` about each call that the code makes, and its approver where that refuses."""
 
     _executor: GuardedExecutor

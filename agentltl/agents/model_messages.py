@@ -13,6 +13,7 @@ from smolagents.memory import ToolCall
 from smolagents.models import ChatMessage, MessageRole
 
 from agentltl.agents.call_log import arguments_of
+from agentltl.agents.remembering import NUMBER, number_of
 from agentltl.constraints.value import Json
 from agentltl.record.plain import plain
 from agentltl.record.text import text_of
@@ -32,9 +33,16 @@ class _Written:
     """A message, and what has been written down of it."""
 
     message: ChatMessage
+    number: int | None
     raw: dict[str, Json]
     text: str
     entry: dict[str, Json]
+
+    def is_of(self, message: ChatMessage) -> bool:
+        """Whether this is what there is to write down of the message."""
+        if self.number is not None and self.number == number_of(message):
+            return True
+        return self.message is message or self.message == message
 
 
 class MessageWriter:
@@ -42,20 +50,64 @@ class MessageWriter:
 
     def __init__(self, tools: Mapping[str, object]) -> None:
         self._tools = tools
-        self._last: list[_Written] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._written: list[_Written] = []
+        self._numbers: list[int | None] = []
+        self._raw: list[Json] = []
+        self._systems: list[str] = []
+        self._task: str | None = None
+        self._history: list[Json] = []
+        self._chars = self._announced = 0
 
     def write(
         self, messages: Sequence[ChatMessage], calls: Sequence[Sequence[ToolCall]]
     ) -> tuple[list[Json], dict[str, Json]]:
         """Raw and parsed form of the messages; `calls` are those of the steps before, for each step that has some."""
-        made = iter(calls)
-        written: list[_Written] = []
-        for index, message in enumerate(messages):
-            of_step = next(made, None) if message.role == MessageRole.TOOL_CALL else None
-            known = self._last[index] if index < len(self._last) else None
-            written.append(known if known is not None and known.message == message else self._write(message, of_step))
-        self._last = written
-        return [one.raw for one in written], _parsed(written)
+        known = self._written
+        same = self._known(messages)
+        if same < len(known):
+            self._forget()
+            for one in known[:same]:
+                self._append(one)
+        for message in messages[same:]:
+            of_step = None
+            if message.role == MessageRole.TOOL_CALL and self._announced < len(calls):
+                of_step = calls[self._announced]
+            self._append(self._write(message, of_step))
+        parsed: dict[str, Json] = {
+            "num_messages": len(self._written),
+            "approx_chars": self._chars,
+            "system_prompts": self._systems[:],
+            "task": self._task,
+            "history": self._history[:],
+        }
+        return self._raw[:], parsed
+
+    def _known(self, messages: Sequence[ChatMessage]) -> int:
+        """How many messages from the first on have been written down, in this order."""
+        numbers = [message.__dict__.get(NUMBER) for message in messages[: len(self._numbers)]]
+        if numbers == self._numbers and None not in numbers:
+            return len(numbers)
+        for place, (one, message) in enumerate(zip(self._written, messages, strict=False)):
+            if not one.is_of(message):
+                return place
+        return min(len(self._written), len(messages))
+
+    def _append(self, one: _Written) -> None:
+        role = one.message.role
+        self._written.append(one)
+        self._numbers.append(one.number)
+        self._raw.append(one.raw)
+        self._chars += len(one.text)
+        self._announced += role == MessageRole.TOOL_CALL
+        if role == MessageRole.SYSTEM:
+            self._systems.append(one.text)
+        elif role == MessageRole.USER and self._task is None:
+            self._task = one.text.removeprefix(TASK_PREFIX)
+        else:
+            self._history.append(one.entry)
 
     def _write(self, message: ChatMessage, calls: Sequence[ToolCall] | None) -> _Written:
         role = str(getattr(message.role, "value", message.role))
@@ -85,16 +137,4 @@ class MessageWriter:
             "text": text,
             "tool_calls": made,
         }
-        return _Written(message, raw, text, entry)
-
-
-def _parsed(written: Sequence[_Written]) -> dict[str, Json]:
-    first = next((i for i, one in enumerate(written) if one.message.role == MessageRole.USER), None)
-    rest = [one for i, one in enumerate(written) if one.message.role != MessageRole.SYSTEM and i != first]
-    return {
-        "num_messages": len(written),
-        "approx_chars": sum(len(one.text) for one in written),
-        "system_prompts": [one.text for one in written if one.message.role == MessageRole.SYSTEM],
-        "task": None if first is None else written[first].text.removeprefix(TASK_PREFIX),
-        "history": [one.entry for one in rest],
-    }
+        return _Written(message, number_of(message), raw, text, entry)

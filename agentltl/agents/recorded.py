@@ -16,10 +16,12 @@ from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall
 from smolagents.utils import AgentToolCallError, AgentToolExecutionError
 
+from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.deltas import FINAL_ANSWER
 from agentltl.agents.output_tool import OutputTool
 from agentltl.agents.purposes import Purposes
 from agentltl.agents.recorder import in_member
+from agentltl.agents.remembering import Remembering
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.value import Json
@@ -33,6 +35,19 @@ else:
 
 class Recorded(Purposes, Base):
     """What both agents share. Outside of a recorded run `recorder` is None and nothing is different."""
+
+    _rendered: str | None = None
+
+    def render_system_prompt(self) -> str:
+        """The system prompt, which the run that begins next takes as it is: rendering it takes milliseconds."""
+        prompt: str = self.system_prompt
+        self._rendered = prompt
+        return prompt
+
+    def initialize_system_prompt(self) -> str:
+        """As smolagents, but for a prompt that has just been made."""
+        prompt, self._rendered = self._rendered, None
+        return super().initialize_system_prompt() if prompt is None else prompt
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""
@@ -93,8 +108,12 @@ class Recorded(Purposes, Base):
         return message
 
 
-class RecordedAgent(Recorded, ToolCallingAgent):
+class RecordedAgent(Recorded, Remembering, ToolCallingAgent):
     """A recorded tool-calling agent."""
+
+    def _setup_step_callbacks(self, step_callbacks: Any) -> None:
+        super()._setup_step_callbacks(step_callbacks)  # type: ignore[no-untyped-call]
+        self.step_callbacks = Callbacks(self.step_callbacks)
 
     def _ticketed(self, message: ChatMessage, step: ActionStep) -> ChatMessage:
         """The message with the id of each call on its name, where `execute_tool_call` finds it."""

@@ -81,7 +81,7 @@ class Running:
         return RunStart(
             execution_id=str(uuid.uuid4()),
             task=self.task,
-            system_prompt=agent.smolagent.system_prompt,
+            system_prompt=agent.smolagent.render_system_prompt(),
             time=time.time(),
             name=agent.name,
             model=getattr(agent.model, "model_id", None),

@@ -12,7 +12,7 @@ from measure.bench import Bench, rows
 from measure.ours import constraints
 from measure.rules import MIX10
 from measure.table import NoRow, Row, most, ratios
-from measure.workload import CYCLE, call
+from measure.workload import call
 
 LENGTHS = (5, 50, 500)
 
@@ -53,33 +53,12 @@ def _agent(steps: int, guarded: bool) -> Any:
 
     from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
     from agentltl.testing import ScriptedModel
+    from measure.agents import tools
 
     model = ScriptedModel([*(call(i) for i in range(steps)), ("final_answer", {"answer": "done"})])
     settings: dict[str, Any] = {"max_steps": steps + 1, "verbosity_level": LogLevel.OFF}
     if guarded:
         return ToolCallingAgentWithConstraints(
-            _tools(), model, constraints=constraints(list(MIX10.values())), **settings
+            tools(), model, constraints=constraints(list(MIX10.values())), **settings
         )
-    return ToolCallingAgent(_tools(), model, **settings)
-
-
-def _tools() -> list[Any]:
-    """The tools of the workload; each answers `ok`."""
-    from smolagents import Tool
-
-    kinds: dict[type, str] = {str: "string", int: "integer"}
-
-    def make(index: int) -> Any:
-        tool, arguments = call(index)
-        inputs = {name: {"type": kinds[type(value)], "description": name} for name, value in arguments.items()}
-        body = {
-            "name": tool,
-            "description": tool,
-            "inputs": inputs,
-            "output_type": "string",
-            "forward": lambda _self, **_arguments: "ok",
-            "skip_forward_signature_validation": True,
-        }
-        return type(tool, (Tool,), body)()
-
-    return [make(index) for index in range(CYCLE)]
+    return ToolCallingAgent(tools(), model, **settings)

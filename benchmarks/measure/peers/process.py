@@ -11,7 +11,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 HOME = ROOT / "build" / "peers"
-RELEASES = {"upstream": "agentltl==0.2.1", "sponsio": "sponsio==0.2.0a21", "reelay": "reelay==25.0.0"}
+RELEASES = {
+    "upstream": "agentltl==0.2.1",
+    "upstream_agents": "agentltl[smolagents]==0.2.1",
+    "sponsio": "sponsio==0.2.0a21",
+    "reelay": "reelay==25.0.0",
+}
 """What is installed for each peer. The names are those of the modules beside this one."""
 
 
