@@ -95,3 +95,14 @@ class ApprovalPendingError(AgentLTLError):
         super().__init__(message)
         self.decision = decision
         self.request = request
+
+
+class RunLimitError(AgentLTLError):
+    """A run has used up what it may. `limit` names the setting, such as `max_cost_usd`, the text what was spent."""
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type[RunLimitError], tuple[str, str]]:
+        return type(self), (str(self), self.limit)

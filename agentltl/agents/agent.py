@@ -20,7 +20,8 @@ from agentltl.agents.background import events, events_async, result_async
 from agentltl.agents.deltas import FINAL_ANSWER
 from agentltl.agents.dry_run import dry
 from agentltl.agents.earlier import Messages, checked, remembered
-from agentltl.agents.models.build import build
+from agentltl.agents.limits import Limits
+from agentltl.agents.models.chosen import chosen
 from agentltl.agents.output_tool import OutputTool, Validator
 from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.running import Running
@@ -45,6 +46,9 @@ class Agent:
     `output_type` is the type of the answer: a pydantic model, or any type that pydantic takes; `output` is another name
     for it. An answer that is none of it goes back to the model, `output_retries` times in a run; then the run ends with
     the error. See `output_validator`.
+    A model call that fails for a reason that can pass is made again up to `retries` times; when a model has finally
+    failed, the next one of `fallback_models` is asked. `timeout` bounds each call, `total_timeout` the run, in seconds.
+    `max_cost_usd`, `max_tokens_total` and `max_model_calls` are looked at before each model call of a run, and end it.
     Each of `sinks` is called with every event of a run.
     `smolagent` is the smolagents agent that does the work; `last_result` what the last run gave.
     """
@@ -65,6 +69,13 @@ class Agent:
         output_type: object = None,
         output: object = None,
         output_retries: int = 1,
+        fallback_models: Sequence[str | Model] = (),
+        retries: int = 3,
+        timeout: float | None = None,
+        total_timeout: float | None = None,
+        max_cost_usd: float | None = None,
+        max_tokens_total: int | None = None,
+        max_model_calls: int | None = None,
         sinks: Iterable[Sink] = (),
     ) -> None:
         if model is not None and model_instance is not None:
@@ -77,7 +88,11 @@ class Agent:
             if not isinstance(tool, BaseTool):
                 raise ConstraintError(f"`{tool!r}` is no tool\nmake it one with the decorator `agentltl.tool`")
         given = model_instance if model_instance is not None else (model if model is not None else "local")
-        built = build(given, temperature=temperature, seed=model_seed, api_key=api_key, api_base=api_base)
+        self._built, self._asked = chosen(
+            given, fallback_models, retries=retries, timeout=timeout,
+            temperature=temperature, seed=model_seed, api_key=api_key, api_base=api_base,
+        )  # fmt: skip
+        self._limits = Limits(total_timeout, max_cost_usd, max_tokens_total, max_model_calls)
         self.name = name
         self.sinks: list[Sink] = list(sinks)
         self.temperature = temperature
@@ -91,7 +106,7 @@ class Agent:
         self._validators: list[Validator] = []
         self._original: Agent | None = None
         self._under_way: dict[str, object] = {}
-        self._model = WatchedModel(built)
+        self._model = WatchedModel(self._asked)
         self._tools = self._all_tools(list(tools or ()))
         self._settings = {"instructions": instructions, "max_steps": max_steps, "verbosity_level": LogLevel.OFF}
         self.smolagent = self._made()
@@ -99,7 +114,7 @@ class Agent:
     @property
     def model(self) -> Model:
         """The model that the agent calls."""
-        return self._model.model
+        return self._built
 
     @overload
     def run(self, task: str, *, reset: bool = True, messages: Messages | None = None) -> Result: ...
@@ -199,7 +214,7 @@ class Agent:
         what its runs give is this one's `last_result`, too."""
         twin = copy.copy(self)
         twin._under_way, twin._earlier, twin.last_result = {}, [], None
-        twin._model = WatchedModel(self.model)
+        twin._model = WatchedModel(self._asked)
         twin.smolagent = twin._made()
         twin.smolagent.prompt_templates = self.smolagent.prompt_templates
         twin._original = self._original or self

@@ -16,7 +16,9 @@ from smolagents.utils import AgentToolCallError
 
 from agentltl.agents.call_log import CallLog, LoggedCall
 from agentltl.agents.deltas import FINAL_ANSWER, Deltas
+from agentltl.agents.member_models import watch_members
 from agentltl.agents.model_messages import MessageWriter
+from agentltl.agents.models.watch import Told
 from agentltl.agents.refusal import Refusal
 from agentltl.agents.step_record import is_last_resort, step_record
 from agentltl.agents.watched_model import WatchedModel
@@ -70,7 +72,8 @@ class Recorder:
         self._asked_for: AttemptKind = "step"
         answer = agent.tools.get(FINAL_ANSWER)
         self._deltas = Deltas(stream, next(iter(getattr(answer, "inputs", {})), "answer"), holds=holds_answer)
-        model.told, model.begin, model.came = self._attempted, self._deltas.begin, self._came
+        model.told, model.begin, model.came = self._called_model, self._deltas.begin, self._came
+        self._leave_members = watch_members(agent, model, self._member_called_model)
 
     def step_started(self) -> None:
         """A step's messages are about to be made; the first time, that is its start."""
@@ -167,14 +170,21 @@ class Recorder:
     def close(self, error: BaseException | None) -> None:
         """The run is over, with this error."""
         self.model.rest()
+        self._leave_members()
         held, self._held = self._held, None
         if held is not None:
             self._end_step(held, error)
         self.calls.close()
 
-    def _attempted(self, attempt: ModelAttempt) -> None:
-        data = data_of(replace(attempt, kind=self._purpose(), step=self.agent.step_number))
-        self.stream.emit("model_attempt", data)
+    def _called_model(self, told: Told) -> None:
+        self._tell_call(told, self._purpose())
+
+    def _member_called_model(self, told: Told) -> None:
+        self._tell_call(told, "member")
+
+    def _tell_call(self, told: Told, kind: AttemptKind) -> None:
+        name: EventKind = "model_attempt" if isinstance(told, ModelAttempt) else "model_fallback"
+        self.stream.emit(name, data_of(replace(told, kind=kind, step=self.agent.step_number)))
 
     def _came(self, delta: ChatMessageStreamDelta) -> None:
         self._deltas.came(delta, self._purpose(), self.agent.step_number)

@@ -7,7 +7,7 @@ from smolagents.utils import AgentError
 
 from agentltl.agents.watched_model import RunCancelled
 from agentltl.constraints.value import Json, as_text
-from agentltl.errors import ApprovalPendingError, ConstraintViolationError, OutputError
+from agentltl.errors import ApprovalPendingError, ConstraintViolationError, OutputError, RunLimitError
 from agentltl.record.events import Ending, RunEnd
 from agentltl.record.plain import plain
 from agentltl.record.text import is_blocks, text_of
@@ -23,6 +23,8 @@ def answered(output: object, *, out_of_steps: bool, model_error: Exception | Non
         output = text_of(output)
     if model_error is None:
         return RunEnd("max_steps", output)
+    if isinstance(model_error, RunLimitError):
+        return _limited(model_error)
     text = as_text(model_error) if output is None else str(output)  # a rule can withhold the text of smolagents
     return RunEnd("error", error=text, error_class=type(model_error).__name__)
 
@@ -34,6 +36,8 @@ def failed(error: BaseException, *, interrupted: bool, cancelled: bool) -> RunEn
     """
     if isinstance(error, RunCancelled) or (cancelled and type(error) is AgentError):
         return RunEnd("cancelled", error="the run was cancelled", error_class="RunCancelled")
+    if (limit := next((e for e in (error, error.__cause__) if isinstance(e, RunLimitError)), None)) is not None:
+        return _limited(limit)
     cause: BaseException = error.__cause__ or error
     ending: Ending = "error"
     pending: dict[str, Json] | None = None
@@ -49,3 +53,7 @@ def failed(error: BaseException, *, interrupted: bool, cancelled: bool) -> RunEn
         ending = "interrupt"
     text = as_text(error) or type(error).__name__
     return RunEnd(ending, error=text, error_class=type(cause).__name__, pending=pending)
+
+
+def _limited(error: RunLimitError) -> RunEnd:
+    return RunEnd("limit", error=as_text(error), error_class=type(error).__name__)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentltl.agents.earlier import Messages
+from agentltl.agents.limits import Spending
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.run_end import answered, failed
 from agentltl.agents.watched_model import RunCancelled
@@ -49,6 +50,7 @@ class Running:
             agent._take_up(self.messages)
             self.reset = False
         known = 0 if self.reset else len(agent._violations())
+        watched.spending = Spending(agent._limits)
         recorder = Recorder(
             self._stream, agent.smolagent, watched, agent._violations, known, holds_answer=agent._judges_answer()
         )

@@ -7,7 +7,7 @@ them as `**settings`, so that `help()` and editors know them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypedDict, TypeVar
 
 from smolagents.models import Model
@@ -31,6 +31,13 @@ class AgentSettings(TypedDict, total=False):
     output_type: object
     output: object
     output_retries: int
+    fallback_models: Sequence[str | Model]
+    retries: int
+    timeout: float | None
+    total_timeout: float | None
+    max_cost_usd: float | None
+    max_tokens_total: int | None
+    max_model_calls: int | None
     sinks: Iterable[Sink]
 
 

@@ -1,7 +1,8 @@
 """A model that remembers its last call: what it was sent, what came back, and what went wrong.
 
 smolagents turns an error in the last model call of a run into an answer, and keeps neither that call's messages nor its
-reply; here they are found. Who wants to know is told of each call when it is over, streamed ones included.
+reply; here they are found. Who wants to know is told of each call when it is over, of every retry and every fallback,
+streamed ones included.
 
 Here is also where a run streams: smolagents' own way renders the whole reply anew for each piece of it.
 """
@@ -9,7 +10,7 @@ Here is also where a run streams: smolagents' own way renders the whole reply an
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from smolagents.models import (
@@ -20,9 +21,11 @@ from smolagents.models import (
     remove_content_after_stop_sequences,
 )
 
-from agentltl.agents.attempt import Attempting, report_of_stream, thinking_in, thinking_in_stream
-from agentltl.agents.models.report import ModelReport, attach, report_of
-from agentltl.record.attempt import ModelAttempt
+from agentltl.agents.attempt import report_of_stream
+from agentltl.agents.limits import Spending
+from agentltl.agents.models.leaf import ask, ask_stream
+from agentltl.agents.models.report import attach
+from agentltl.agents.models.watch import Told, Watch, watched_by, within
 
 Stream = Generator[ChatMessageStreamDelta]
 
@@ -34,10 +37,10 @@ class RunCancelled(BaseException):
 class WatchedModel:
     """Passes everything on to `model`. It has `generate_stream` exactly when that has.
 
-    `told` is called after each call of the model, with what is known of it.
+    `told` hears of each call of a model that is made, and of each fallback; `spending` are the limits for the calls.
     With `streaming` a call of `generate` asks the model to write piece by piece, if it can: `begin` is called before
-    the first piece and `came` with each. Once `cancelled` says so, a call raises `RunCancelled`, in the middle of a
-    stream too.
+    the first piece and `came` with each. Once `cancelled` says so, a call raises `RunCancelled`, before a retry and in
+    the middle of a stream too.
     """
 
     def __init__(self, model: Model) -> None:
@@ -49,7 +52,8 @@ class WatchedModel:
 
     def rest(self) -> None:
         """Nobody wants to know any more."""
-        self.told: Callable[[ModelAttempt], None] | None = None
+        self.told: Callable[[Told], None] | None = None
+        self.spending: Spending | None = None
         self.streaming = False
         self.begin: Callable[[], None] = lambda: None
         self.came: Callable[[ChatMessageStreamDelta], None] = lambda _: None
@@ -61,15 +65,13 @@ class WatchedModel:
             return self._generate_in_pieces(messages, *args, **kwargs)
         self._require_consumer()
         self.messages, self.reply, self.error = messages, None, None
-        attempt = Attempting(self._name)
         try:
-            reply = self.model.generate(list(messages), *args, **kwargs)
+            with self._watching():
+                reply = ask(self.model, list(messages), *args, **kwargs)
         except BaseException as error:
             self._failed(error)
-            self._tell(attempt.over(ModelReport(), None, error))
             raise
         self.reply = reply
-        self._tell(attempt.over(report_of(reply), thinking_in(reply)))
         return reply
 
     def _generate_in_pieces(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> ChatMessage:
@@ -91,36 +93,24 @@ class WatchedModel:
         if self.cancelled():
             raise RunCancelled
 
-    def _generate_stream(self, stream: Callable[..., Stream], messages: Any, *args: Any, **kwargs: Any) -> Stream:
+    def _generate_stream(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> Stream:
         self.messages, self.reply, self.error = messages, None, None
-        attempt, deltas, failure = Attempting(self._name, streaming=True), list[ChatMessageStreamDelta](), None
         try:
-            for delta in stream(messages, *args, **kwargs):
-                attempt.came(delta)
-                deltas.append(delta)
-                yield delta
+            yield from within(self._watching, ask_stream(self.model, messages, *args, **kwargs))
         except BaseException as error:
-            failure = error
             self._failed(error)
             raise
-        finally:
-            report = report_of_stream(deltas)
-            self._tell(attempt.over(report, thinking_in_stream(deltas, report), failure))
 
-    @property
-    def _name(self) -> str | None:
-        name = getattr(self.model, "model_id", None)
-        return name if isinstance(name, str) else None
+    def _watching(self) -> AbstractContextManager[None]:
+        if self.told is None:
+            return nullcontext()
+        return watched_by(Watch(self.told, self.spending, self._require_consumer))
 
     def _failed(self, error: BaseException) -> None:
         self.error = error if isinstance(error, Exception) else None
-
-    def _tell(self, attempt: ModelAttempt) -> None:
-        if self.told is not None:
-            self.told(attempt)
 
     def __getattr__(self, name: str) -> Any:
         if name == "model":  # a copy that is still being made
             raise AttributeError(name)
         own = getattr(self.model, name)
-        return partial(self._generate_stream, own) if name == "generate_stream" else own
+        return self._generate_stream if name == "generate_stream" else own

@@ -1,4 +1,4 @@
-"""One call of a model in a run, whatever came of it."""
+"""One call of a model in a run, whatever came of it; and the step from a model that failed to the next one."""
 
 from __future__ import annotations
 
@@ -40,3 +40,16 @@ class ModelAttempt:
     input_cost_usd: float | None = None
     output_cost_usd: float | None = None
     total_cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFallback:
+    """A model has finally failed and the next one is asked: the names of both, and the error. `time` is a Unix time."""
+
+    kind: AttemptKind
+    step: int
+    model: str | None
+    next_model: str | None
+    error: str
+    error_class: str
+    time: float

@@ -7,6 +7,7 @@ Whatever is known of a run is a fold of its events: the metrics, the `Result`, a
 | `agent_start` | the run begins | `RunStart`'s fields |
 | `step_start` | before a step's model call | `step` `time` |
 | `model_attempt` | a model call is over, a failed one too | `ModelAttempt`'s fields |
+| `model_fallback` | a model has finally failed, the next one is asked | `ModelFallback`'s fields |
 | `tool_call_start` | a tool is called | `id` `call_id` `step` `tool_name` `arguments` `by_model` `time` |
 | `tool_call_end` | it is over, or will not run | `status` `ran` `order` `tool_result` `action_output` `error` besides |
 | `constraint_violation` | a call broke a constraint | the violation record of the reference |
@@ -37,12 +38,13 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from agentltl.constraints.value import Json
-from agentltl.record.attempt import ModelAttempt
+from agentltl.record.attempt import ModelAttempt, ModelFallback
 
 EventKind = Literal[
     "agent_start",
     "step_start",
     "model_attempt",
+    "model_fallback",
     "text_delta",
     "thinking_delta",
     "reasoning_delta",
@@ -55,9 +57,10 @@ EventKind = Literal[
     "agent_end",
 ]
 CallStatus = Literal["ok", "failed", "blocked", "cancelled"]
-Ending = Literal["answer", "max_steps", "stop", "pending", "interrupt", "cancelled", "error"]
+Ending = Literal["answer", "max_steps", "stop", "pending", "limit", "interrupt", "cancelled", "error"]
 """How a run ended: with an answer, at its last allowed step, by a constraint's stop, because a person who could allow a
-call has not answered, by a person, because whoever wanted its events or its result has gone, by an error."""
+call has not answered, by a limit on time, money, tokens or model calls, by a person, because whoever wanted its events
+or its result has gone, by an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class RunEnd:
     pending: dict[str, Json] | None = None
 
 
-def data_of(record: RunStart | StepRecord | ModelAttempt | RunEnd) -> dict[str, Json]:
+def data_of(record: RunStart | StepRecord | ModelAttempt | ModelFallback | RunEnd) -> dict[str, Json]:
     """The fields of a record as an event's data."""
     return {f.name: getattr(record, f.name) for f in fields(record)}
 

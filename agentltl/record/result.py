@@ -140,9 +140,9 @@ class Result(ModelCalls, dict[str, Json]):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the run was ended early on purpose: by a constraint, by a person or for want of one, by being
-        cancelled."""
-        return self.ending in ("stop", "pending", "interrupt", "cancelled")
+        """Whether the run was ended early on purpose: by a constraint, by a limit, by a person or for want of one, by
+        being cancelled."""
+        return self.ending in ("stop", "pending", "limit", "interrupt", "cancelled")
 
     @property
     def duration_ms(self) -> float | None:

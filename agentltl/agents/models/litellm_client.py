@@ -7,15 +7,18 @@ import os
 import warnings
 from types import ModuleType
 
+from agentltl.agents.models.quiet_logs import hide_in_logs
+
 
 def load_litellm() -> ModuleType:
-    """litellm with its price list local, its telemetry off and its advertisements not printed."""
+    """litellm with its price list local, its telemetry off, its advertisements not printed and no key in its logs."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     # How litellm uses pydantic makes pydantic warn during requests, and no user of ours can mend that.
     warnings.filterwarnings("ignore", message=".*using the `ReadOnly` qualifier", category=UserWarning)
     warnings.filterwarnings("ignore", message=".*'model_(computed_)?fields' attribute", category=DeprecationWarning)
     import litellm
 
+    hide_in_logs()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     return litellm

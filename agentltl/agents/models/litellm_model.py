@@ -10,14 +10,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import smolagents
-from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole, Model
+from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole
 from smolagents.tools import Tool
 
+from agentltl.agents.models.errors import EmptyReplyError
 from agentltl.agents.models.litellm_client import LiteLLMClient
 from agentltl.agents.models.price import with_parts
-from agentltl.agents.models.redaction import hide_in_error, is_secret, known_secrets
-from agentltl.agents.models.report import attach, read_response, report_of
-from agentltl.agents.models.stream import StreamReader, is_estimated, tokens_of
+from agentltl.agents.models.redaction import hide_in_error, is_secret, known_secrets, remember
+from agentltl.agents.models.registry import register
+from agentltl.agents.models.report import ModelReport, attach, read_response, report_of
+from agentltl.agents.models.stream import StreamReader, came_to_nothing, is_estimated, tokens_of
 
 Messages = Sequence[ChatMessage | dict[str, Any]]
 
@@ -41,7 +43,8 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
             flatten_messages_as_text=flatten_messages_as_text,
             **settings,
         )
-        self._key = api_key
+        self._api_key = api_key
+        remember(api_key)
 
     def create_client(self) -> LiteLLMClient:
         """What `generate` calls; litellm itself is imported at the first request."""
@@ -67,13 +70,13 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         request = self._request(messages, stop_sequences, response_format, tools_to_call_from, kwargs)
         with self._secrets_hidden():
             response = self._ask(request)
-            if not response.choices:
-                raise RuntimeError(f"`{self.model_id}` answered without a choice\ntry again, or look at the provider")
+        report = with_parts(read_response(response), self.model_id, getattr(response, "usage", None))
+        if not response.choices:
+            raise self._empty(report)
         answer = response.choices[0].message
         content = answer.content
         if isinstance(content, str) and "stop" not in request:
             content = up_to(content, stop_sequences or [])
-        report = with_parts(read_response(response), self.model_id, getattr(response, "usage", None))
         message = ChatMessage(
             role=MessageRole(answer.role or "assistant"),
             content=content,
@@ -101,7 +104,10 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
             for chunk in stream:
                 yield from reader.read(chunk)
             last = reader.last(estimated=is_estimated(stream))
-            attach(last, with_parts(report_of(last), self.model_id, reader.usage))
+            report = with_parts(report_of(last), self.model_id, reader.usage)
+            if came_to_nothing(stream, report) and reader.first is None:
+                raise self._empty(report)
+            attach(last, report)
             yield last
 
     def _request(
@@ -112,6 +118,7 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         tools: list[Tool] | None,
         more: dict[str, Any],
     ) -> dict[str, Any]:
+        own = self.kwargs.get("timeout")
         request: dict[str, Any] = self._prepare_completion_kwargs(
             messages=list(messages),
             stop_sequences=stop_sequences,
@@ -119,12 +126,20 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
             tools_to_call_from=tools,
             model=self.model_id,
             api_base=self.api_base,
-            api_key=self._key,
+            api_key=self._api_key,
             convert_images_to_image_urls=True,
             custom_role_conversions=self.custom_role_conversions,
             **more,
         )
+        if isinstance(own, int | float) and "timeout" in more:  # smolagents would have the model's own only
+            request["timeout"] = min(own, more["timeout"])
         return request
+
+    def _empty(self, report: ModelReport) -> EmptyReplyError:
+        """The error for an answer without an answer, which may have cost something all the same."""
+        error = EmptyReplyError(f"`{self.model_id}` answered without a choice\ntry again, or look at the provider")
+        attach(error, report)
+        return error
 
     def _ask(self, request: dict[str, Any]) -> Any:
         self._apply_rate_limit()  # type: ignore[no-untyped-call]
@@ -135,22 +150,13 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         try:
             yield
         except Exception as error:
-            hide_in_error(error, known_secrets(self._key))
+            hide_in_error(error, known_secrets(self._api_key))
             raise
 
 
 def up_to(content: str, stops: list[str]) -> str:
     """The text before the first of the stop texts, for a model that cannot stop there by itself."""
     return content[: min((at for stop in stops if (at := content.find(stop)) >= 0), default=len(content))]
-
-
-def register(model: type[Model]) -> None:
-    """Let smolagents' `from_dict` find a model class of ours by its name: in a registry or, if old, its module."""
-    registry = getattr(smolagents.models, "MODEL_REGISTRY", None)
-    if registry is None:
-        setattr(smolagents.models, model.__name__, model)
-    else:
-        registry.setdefault(model.__name__, model)
 
 
 register(LiteLLMModelWithReport)

@@ -19,7 +19,8 @@ from smolagents.models import (
 from smolagents.tools import Tool
 
 from agentltl.agents.models.calls import CallReader, as_written, call_format, read_call
-from agentltl.agents.models.litellm_model import LiteLLMModelWithReport, Messages, register
+from agentltl.agents.models.litellm_model import LiteLLMModelWithReport, Messages
+from agentltl.agents.models.registry import register
 from agentltl.agents.models.report import is_last
 from agentltl.agents.models.server import Server, engine, serve
 from agentltl.agents.models.stream import ThinkingDelta

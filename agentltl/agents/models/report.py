@@ -52,8 +52,8 @@ class Costs(TypedDict, total=False):
     total_cost_usd: float | None
 
 
-def attach(carrier: ChatMessage | ChatMessageStreamDelta, report: ModelReport) -> None:
-    """Put a report on a message or a delta; it survives copies and stays out of what smolagents serialises."""
+def attach(carrier: ChatMessage | ChatMessageStreamDelta | Exception, report: ModelReport) -> None:
+    """Put a report on a message, a delta or an error; it survives copies, and smolagents does not serialise it."""
     setattr(carrier, ATTRIBUTE, report)
 
 

@@ -89,6 +89,14 @@ def is_estimated(stream: object) -> bool:
     return isinstance(chunks, list) and all(getattr(chunk, "usage", None) is None for chunk in chunks)
 
 
+def came_to_nothing(stream: object, report: ModelReport) -> bool:
+    """Whether a stream of litellm has ended without a word of the provider's on how it ended or what it took.
+
+    litellm then says `stop` by itself.
+    """
+    return getattr(stream, "received_finish_reason", "") is None and report.output_tokens is None
+
+
 def tokens_of(report: ModelReport) -> TokenUsage | None:
     """smolagents' token counts, None when the provider gave none."""
     if report.input_tokens is None and report.output_tokens is None:

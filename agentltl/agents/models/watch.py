@@ -1,0 +1,116 @@
+"""Who hears of the model calls that are made here, and how long each may take.
+
+Both are in context variables: the wrappers of a model pass a call on and need not know. A thread that makes calls for
+another one must have a copy of its context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from agentltl.agents.limits import Spending
+from agentltl.record.attempt import ModelAttempt, ModelFallback
+
+Told = ModelAttempt | ModelFallback
+Piece = TypeVar("Piece")
+
+
+class Watch:
+    """Hears of each model call when it is over, and of each fallback. `spending` are the limits for them, if any;
+    `require` is called before each call, and raises if it is not wanted any more.
+
+    `heard` says whether it has heard of a call; one that is `closed` hears nothing any more.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[Told], None],
+        spending: Spending | None = None,
+        require: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._tell, self.spending, self.require = tell, spending, require
+        self.heard = self.closed = False
+
+    def tell(self, told: Told) -> None:
+        """A model call is over, or a fallback happens."""
+        if not self.closed:
+            self.heard = self.heard or isinstance(told, ModelAttempt)
+            self._tell(told)
+
+    def below(self) -> Watch:
+        """One that passes on to this one what it hears."""
+        return Watch(self.tell, self.spending, self.require)
+
+    def check(self) -> None:
+        """Raise if no call may be made: `RunLimitError`, or what `require` raises."""
+        self.require()
+        if self.spending is not None:
+            self.spending.check()
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the run is out of time, None without such a limit."""
+        return None if self.spending is None else self.spending.seconds_left()
+
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_seconds: ContextVar[float | None] = ContextVar("seconds", default=None)
+
+
+def watch() -> Watch | None:
+    """Who hears of the calls that are made here, None for nobody."""
+    return _watch.get()
+
+
+@contextmanager
+def watched_by(hearing: Watch) -> Iterator[None]:
+    """While it lasts, this one hears of the calls."""
+    token = _watch.set(hearing)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """While it lasts, no call may take longer, and not longer than it might before."""
+    token = _seconds.set(shortest(seconds, _seconds.get()))
+    try:
+        yield
+    finally:
+        _seconds.reset(token)
+
+
+def seconds_for_a_call() -> float | None:
+    """How long a call that is made here may take, the end of the run included; None for as long as it takes."""
+    hearing = watch()
+    return shortest(_seconds.get(), None if hearing is None else hearing.seconds_left())
+
+
+def seconds_left() -> float | None:
+    """Seconds until the run is out of time, None without such a limit."""
+    hearing = watch()
+    return None if hearing is None else hearing.seconds_left()
+
+
+def shortest(*seconds: float | None) -> float | None:
+    """The shortest of these times, None standing for no end."""
+    return min((each for each in seconds if each is not None), default=None)
+
+
+def within(context: Callable[[], AbstractContextManager[None]], pieces: Generator[Piece]) -> Generator[Piece]:
+    """The pieces, each of them made in this context; between them it does not hold."""
+    try:
+        while True:
+            with context():
+                try:
+                    piece = next(pieces)
+                except StopIteration:
+                    return
+            yield piece
+    finally:
+        with context():
+            pieces.close()
