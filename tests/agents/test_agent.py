@@ -227,7 +227,7 @@ def test_a_call_that_could_not_be_made_is_no_tool_call_but_its_step_says_so(call
 
 
 def test_a_model_error_in_mid_run_ends_the_run_with_its_error() -> None:
-    result, events = run(("add", {"a": 1, "b": 2}), TimeoutError("too slow"))
+    result, events = run(("add", {"a": 1, "b": 2}), TimeoutError("too slow"), retries=0)
     check(result)
     assert (result["answer"], result.output, str(result)) == (None, None, "")
     assert result["error"] == "Error while generating output:\ntoo slow"
@@ -275,7 +275,7 @@ def test_a_run_out_of_steps_has_the_answer_of_the_last_call_and_no_success() -> 
 
 
 def test_an_error_in_the_last_call_is_the_error_of_the_run() -> None:
-    result, _ = run(("now", {}), ConnectionError("line is dead"), max_steps=1)
+    result, _ = run(("now", {}), ConnectionError("line is dead"), max_steps=1, retries=0)
     check(result)
     assert (result["answer"], result.output) == (None, None)
     assert "line is dead" in result["error"]

@@ -284,7 +284,7 @@ def test_a_stop_in_the_last_allowed_step_stops() -> None:
 def test_a_run_out_of_steps_and_a_model_error_are_not_stopped() -> None:
     out, _ = run(("read", {"id": "1"}), "I read it.", max_steps=1)
     assert (out["metrics"]["run_status"], out["answer"], out.success) == ("completed", "I read it.", False)
-    failed, _ = run(("read", {"id": "1"}), ConnectionError("down"))
+    failed, _ = run(("read", {"id": "1"}), ConnectionError("down"), retries=0)
     assert (failed["metrics"]["run_status"], failed.ending) == ("completed", "error")
     assert failed.error_class == "ConnectionError"
 

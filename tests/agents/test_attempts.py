@@ -30,10 +30,10 @@ def ping(n: int) -> int:
 ANSWER = ("final_answer", {"answer": "done"})
 
 
-def run(*replies: Any, streaming: bool = False, max_steps: int = 10, **smolagent: Any) -> Result:
+def run(*replies: Any, streaming: bool = False, max_steps: int = 10, retries: int = 0, **smolagent: Any) -> Result:
     events: list[Event] = []
     model = ScriptedModel(replies, streaming=streaming)
-    agent = Agent([ping], model, max_steps=max_steps, sinks=[events.append])
+    agent = Agent([ping], model, max_steps=max_steps, retries=retries, sinks=[events.append])
     for name, value in smolagent.items():
         setattr(agent.smolagent, name, value)
     result = agent.run("Ping.")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
-from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
 
 from agentltl.agents.limits import require_positive
 from agentltl.agents.models.leaf import ask, ask_stream
@@ -56,11 +56,11 @@ class Retry(Wrapper):
         yield from rest
 
     def _retrying(self) -> Retrying:
-        backoff = wait_exponential_jitter(self.first_wait, self.longest_wait, jitter=self.first_wait)
+        backoff = wait_exponential(self.first_wait) + wait_random(0, self.first_wait)
 
         def wait(state: RetryCallState) -> float:
             asked_for = retry_after(None if state.outcome is None else state.outcome.exception())
-            return backoff(state) if asked_for is None else asked_for
+            return min(backoff(state), self.longest_wait) if asked_for is None else asked_for
 
         return Retrying(
             stop=self._gives_up,
