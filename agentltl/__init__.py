@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from agentltl.agents.function_tool import tool as tool
     from agentltl.agents.mcp.errors import McpServerError as McpServerError
     from agentltl.agents.mcp.servers import McpServers as McpServers
+    from agentltl.agents.models.breaker import Breaker as Breaker
+    from agentltl.agents.models.errors import CircuitOpenError as CircuitOpenError
+    from agentltl.agents.models.errors import EmptyReplyError as EmptyReplyError
+    from agentltl.agents.models.errors import ModelCallError as ModelCallError
     from agentltl.agents.models.errors import ModelError as ModelError
+    from agentltl.agents.models.errors import ModelTimeoutError as ModelTimeoutError
+    from agentltl.agents.models.fallback import Fallback as Fallback
+    from agentltl.agents.models.retry import Retry as Retry
+    from agentltl.agents.models.timeout import Timeout as Timeout
     from agentltl.agents.terminal import in_terminal as in_terminal
     from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints as ToolCallingAgentWithConstraints
     from agentltl.constraints import *  # noqa: F403
@@ -50,10 +58,16 @@ _HOMES = {
     "agentltl.agents.approval": ("Allow", "ApprovalRequest", "Change", "Deny", "Pending"),
     "agentltl.agents.terminal": ("in_terminal",),
     "agentltl.agents.tool_calling": ("ToolCallingAgentWithConstraints",),
-    "agentltl.agents.models.errors": ("ModelError",),
+    "agentltl.agents.models.breaker": ("Breaker",),
+    "agentltl.agents.models.errors": (
+        "CircuitOpenError", "EmptyReplyError", "ModelCallError", "ModelError", "ModelTimeoutError",
+    ),
+    "agentltl.agents.models.fallback": ("Fallback",),
+    "agentltl.agents.models.retry": ("Retry",),
+    "agentltl.agents.models.timeout": ("Timeout",),
     "agentltl.errors": (
         "AgentLTLError", "ApprovalPendingError", "ConstraintError", "ConstraintViolationError", "FormulaError",
-        "MissingExtraError", "PredicateError", "RuleFileError", "TraceError",
+        "MissingExtraError", "PredicateError", "RuleFileError", "RunLimitError", "TraceError",
     ),
     "agentltl.guard.decision": ("Decision", "Violation"),
     "agentltl.guard.guard": ("Guard",),

@@ -49,7 +49,7 @@ class Spending:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.calls, self.tokens, self.cost_usd = 0, 0, 0.0
-        self._begun = time.monotonic()
+        self._begun = now()
         self._unpriced: str | None = None
         self._lock = threading.Lock()
 
@@ -67,7 +67,7 @@ class Spending:
     def seconds_left(self) -> float | None:
         """Seconds until the run is out of time, None without such a limit."""
         limit = self.limits.total_timeout
-        return None if limit is None else limit - (time.monotonic() - self._begun)
+        return None if limit is None else limit - (now() - self._begun)
 
     def check(self) -> None:
         """Raise `RunLimitError` when no further model call may be made."""
@@ -104,4 +104,9 @@ class Spending:
     def _spent(self) -> str:
         calls = f"{self.calls} model call{'' if self.calls == 1 else 's'}"
         cost = f"{self.cost_usd:.6g} USD" if self._unpriced is None else "an unknown cost"
-        return f"{calls}, {self.tokens} tokens, {cost}, {time.monotonic() - self._begun:.1f} s"
+        return f"{calls}, {self.tokens} tokens, {cost}, {now() - self._begun:.1f} s"
+
+
+def now() -> float:
+    """Seconds on a clock that only goes forward."""
+    return time.monotonic()

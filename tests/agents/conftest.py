@@ -14,6 +14,7 @@ from smolagents import Tool, ToolCallingAgent
 from smolagents.memory import ActionStep, FinalAnswerStep, ToolCall
 from smolagents.monitoring import AgentLogger, LogLevel
 
+from agentltl.agents.models import retry
 from agentltl.agents.models.scripted import Script, ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 
@@ -218,6 +219,14 @@ class Echo(Tool):
 @pytest.fixture
 def echo() -> Callable[..., Echo]:
     return Echo
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits between two calls of a model, in seconds; they take no time."""
+    waited: list[float] = []
+    monkeypatch.setattr(retry, "pause", waited.append)
+    return waited
 
 
 def calls_of(events: Sequence[Any]) -> list[str]:

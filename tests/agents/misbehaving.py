@@ -9,7 +9,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,6 +39,7 @@ HANG = Fault(does="hang")
 HALF = Fault(does="half")
 CUT_OFF = Fault(does="cut_off")
 INVALID = Fault(body="{ this is no JSON")
+BAD_PIECE = Fault(does="bad_piece")
 NO_CHOICES = Fault(does="no_choices")
 
 
@@ -100,6 +101,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.over.wait(20)
             case "half" | "cut_off":
                 self.half(streamed, announced=will.does == "half")
+            case "bad_piece":
+                self.begin(200, "text/event-stream", {})
+                self.wfile.write(b"data: { this is no JSON\n\ndata: [DONE]\n\n")
             case "no_choices":
                 empty = {**reply(Says(text=""), self.server.model), "choices": []}
                 self.stream([{**empty, "object": "chat.completion.chunk"}]) if streamed else self.whole(200, empty)
@@ -174,6 +178,3 @@ def serving() -> Iterator[Provider]:
             server.over.set()
             server.shutdown()
             thread.join()
-
-
-Serving = Callable[[], Provider]

@@ -2,7 +2,7 @@
 
 import logging
 
-from agentltl.agents.models.redaction import hide, hide_in_error, known_secrets, remembered
+from agentltl.agents.models.redaction import hide, hide_in_error, known_secrets
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai._base_client", "httpx", "httpcore.http11")
 
@@ -15,7 +15,7 @@ def hide_in_logs() -> None:
 
 def without_keys(record: logging.LogRecord) -> bool:
     """Hide keys in a record; it is a filter that lets everything pass."""
-    secrets = known_secrets(*remembered)
+    secrets = known_secrets()
     text = record.getMessage()
     if (hidden := hide(text, secrets)) != text:
         record.msg, record.args = hidden, ()

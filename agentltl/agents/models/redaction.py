@@ -16,20 +16,20 @@ def is_secret(name: str) -> bool:
     return _NAMES.search(name) is not None
 
 
-def known_secrets(*given: str | None) -> list[str]:
-    """The given keys and those in the environment, the longest first."""
-    environment = [value for name, value in os.environ.items() if _VARIABLES.search(name)]
-    own = [key for key in given if key]
-    return sorted({*own, *(value for value in environment if len(value) >= _SHORTEST)}, key=len, reverse=True)
-
-
-remembered: set[str] = set()
-"""The keys of all models of this process, for the logs (see `quiet_logs.py`)."""
+_remembered: set[str] = set()
 
 
 def remember(*given: str | None) -> None:
-    """Keep these keys out of the logs from now on."""
-    remembered.update(key for key in given if key and len(key) >= _SHORTEST)
+    """Know these keys from now on, for as long as the process lasts: a log can come late."""
+    _remembered.update(key for key in given if key and len(key) >= _SHORTEST)
+
+
+def known_secrets(*given: str | None) -> list[str]:
+    """The given keys, those of all models that there were, and those in the environment; the longest first."""
+    environment = [value for name, value in os.environ.items() if _VARIABLES.search(name)]
+    own = [key for key in given if key]
+    found = {*own, *_remembered, *(value for value in environment if len(value) >= _SHORTEST)}
+    return sorted(found, key=len, reverse=True)
 
 
 def secrets_of(model: object) -> list[str]:
@@ -81,17 +81,20 @@ def _hide_in_exchange(value: object, secrets: list[str]) -> None:
             for name, text in list(headers.items()):
                 if isinstance(text, str) and (hidden := hide(text, secrets)) != text:
                     headers[name] = hidden
-    body = getattr(value, "_content", None)
-    if isinstance(body, bytes):
-        for secret in secrets:
-            body = body.replace(secret.encode(), HIDDEN.encode())
-        vars(value)["_content"] = body
+    if hasattr(value, "headers"):
+        for name, part in list(getattr(value, "__dict__", {}).items()):  # the body, as bytes and as a text
+            if isinstance(part, str | bytes):
+                vars(value)[name] = _hidden(part, secrets)
 
 
 def _hidden(value: object, secrets: list[str]) -> object:
     match value:
         case str():
             return hide(value, secrets)
+        case bytes():
+            for secret in secrets:
+                value = value.replace(secret.encode(), HIDDEN.encode())
+            return value
         case dict():
             return {key: _hidden(part, secrets) for key, part in value.items()}
         case list():

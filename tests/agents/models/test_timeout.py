@@ -1,0 +1,187 @@
+"""`Timeout`: each call of a model has its time, a litellm model's request and any other model in a thread."""
+
+import copy
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+import smolagents
+from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole, Model
+
+from agentltl.agents.limits import Limits, Spending
+from agentltl.agents.models.errors import ModelTimeoutError
+from agentltl.agents.models.fallback import Fallback
+from agentltl.agents.models.leaf import takes_timeout
+from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
+from agentltl.agents.models.retry import Retry
+from agentltl.agents.models.scripted import ScriptedModel
+from agentltl.agents.models.timeout import Timeout
+from agentltl.errors import ConstraintError
+from tests.agents.models.calling import ASK, Heard, StatusError
+
+LONG = 20.0
+SHORT = 0.05
+variable: ContextVar[str] = ContextVar("variable", default="none")
+
+
+class Hanging(Model):
+    """Does not answer, or not go on with a stream, before it may."""
+
+    def __init__(self) -> None:
+        super().__init__(model_id="hanging")
+        self.may, self.over = threading.Event(), threading.Event()
+        self.given: list[dict[str, Any]] = []
+
+    def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
+        self.given.append(kwargs)
+        self.may.wait(LONG)
+        self.over.set()
+        return ChatMessage(MessageRole.ASSISTANT, variable.get())
+
+    def generate_stream(self, messages: Any, **kwargs: Any) -> Any:
+        try:
+            yield ChatMessageStreamDelta(content="one ")
+            self.may.wait(LONG)
+            yield ChatMessageStreamDelta(content="two ")
+            yield ChatMessageStreamDelta(content="three")
+        finally:
+            self.over.set()
+
+
+def test_a_model_that_hangs_is_left() -> None:
+    model = Hanging()
+    heard = Heard(Timeout(model, SHORT))
+    with pytest.raises(ModelTimeoutError, match=r"`hanging` has not answered within 0\.05 s\nset another `timeout`"):
+        heard.ask()
+    assert heard.told() == ["hanging ModelTimeoutError"]
+    model.may.set()
+    assert model.over.wait(LONG)
+    assert len(heard) == 1
+
+
+def test_what_a_model_asks_too_late_is_not_told() -> None:
+    inner = ScriptedModel(["late"])
+    asked = threading.Event()
+
+    class Slow(Hanging):
+        def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
+            super().generate(messages)
+            reply = Retry(inner).generate(messages)
+            asked.set()
+            return reply
+
+    model = Slow()
+    heard = Heard(Timeout(model, SHORT))
+    with pytest.raises(ModelTimeoutError):
+        heard.ask()
+    model.may.set()
+    assert asked.wait(LONG)
+    assert heard.told() == ["hanging ModelTimeoutError"]
+
+
+def test_in_time_it_is_the_models_reply_in_the_callers_context() -> None:
+    model = Hanging()
+    model.may.set()
+    variable.set("mine")
+    assert Heard(Timeout(model, LONG)).ask() == "mine"
+    assert Heard(Timeout(model, LONG)).stream() == "one two three"
+    assert model.given == [{}]
+
+
+def test_an_error_is_the_models_own() -> None:
+    error = StatusError(401)
+    with pytest.raises(StatusError) as raised:
+        Heard(Timeout(ScriptedModel([error]), LONG)).ask()
+    assert raised.value is error
+    with pytest.raises(KeyboardInterrupt):
+        Heard(Timeout(ScriptedModel([KeyboardInterrupt()]), LONG)).ask()
+
+
+def test_a_stream_that_hangs_is_left_and_ends_when_it_goes_on() -> None:
+    model = Hanging()
+    stream = Timeout(model, SHORT).generate_stream(ASK)
+    assert next(stream).content == "one "
+    with pytest.raises(ModelTimeoutError):
+        next(stream)
+    model.may.set()
+    assert model.over.wait(LONG)
+
+
+def test_each_retry_and_each_fallback_has_the_time_for_itself(waits: list[float]) -> None:
+    heard = Heard(Timeout(Fallback([Retry(Hanging(), 1), ScriptedModel(["hi"])]), SHORT))
+    assert heard.ask() == "hi"
+    timed_out = "hanging ModelTimeoutError"
+    assert heard.told() == [timed_out, timed_out, "hanging -> scripted", "scripted ok"]
+
+
+class Given(LiteLLMModelWithReport):
+    """A litellm model whose request is looked at."""
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        self.asked = request
+        raise StatusError(503)
+
+
+def timeout_of(ask: Callable[[], object], model: Given) -> object:
+    with pytest.raises(StatusError):
+        ask()
+    return model.asked.get("timeout")
+
+
+def test_a_litellm_model_gets_it_with_the_request() -> None:
+    model = Given("openai/m")
+    assert timeout_of(Heard(Timeout(model, 7.0)).ask, model) == 7.0
+    assert timeout_of(Heard(Timeout(model, 7.0)).stream, model) == 7.0
+    assert timeout_of(Heard(Timeout(Timeout(model, 3.0), 7.0)).ask, model) == 3.0
+    assert timeout_of(Heard(Timeout(Timeout(model, 7.0), 3.0)).stream, model) == 3.0
+    assert timeout_of(Heard(Retry(model, 0)).ask, model) is None
+
+
+def test_a_time_limit_of_the_model_itself_holds_too() -> None:
+    model = Given("openai/m", timeout=5.0)
+    assert timeout_of(Heard(Timeout(model, 7.0)).ask, model) == 5.0
+    assert timeout_of(Heard(Timeout(model, 3.0)).ask, model) == 3.0
+    assert timeout_of(Heard(Retry(model, 0)).ask, model) == 5.0
+
+
+def test_what_is_left_of_the_run_shortens_it() -> None:
+    model = Given("openai/m")
+    spending = Spending(Limits(total_timeout=6.0))
+    left = timeout_of(Heard(Timeout(model, 7.0), spending=spending).ask, model)
+    assert isinstance(left, float)
+    assert 0 < left < 6.0
+    assert timeout_of(Heard(Timeout(model, 0.5), spending=spending).ask, model) == 0.5
+
+
+def test_which_models_can_be_given_a_time() -> None:
+    assert takes_timeout(LiteLLMModelWithReport("openai/m", timeout=1.0))
+    assert takes_timeout(smolagents.LiteLLMModel("openai/m"))
+    assert not takes_timeout(smolagents.LiteLLMModel("openai/m", timeout=1.0))
+    assert not takes_timeout(ScriptedModel([]))
+
+
+def test_it_streams_when_the_model_does_and_can_be_copied() -> None:
+    assert hasattr(Timeout(Hanging(), 1), "generate_stream")
+    assert not hasattr(Timeout(ScriptedModel([]), 1), "generate_stream")
+    assert copy.deepcopy(Timeout(ScriptedModel(["hi"]), 5)).generate(ASK).content == "hi"
+    assert Timeout(ScriptedModel([]), 5).to_dict()["seconds"] == 5
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan"), True, "5"])
+def test_a_time_that_is_none(seconds: Any) -> None:
+    with pytest.raises(ConstraintError, match="seconds"):
+        Timeout(ScriptedModel([]), seconds)
+
+
+def test_the_thread_is_not_waited_for_at_the_end_of_the_program() -> None:
+    model = Hanging()
+    model.model_id = "left"
+    with pytest.raises(ModelTimeoutError):
+        Timeout(model, SHORT).generate(ASK)
+    (thread,) = [one for one in threading.enumerate() if one.name == "call of left"]
+    assert thread.daemon
+    model.may.set()
+    thread.join(LONG)
+    assert not thread.is_alive()
