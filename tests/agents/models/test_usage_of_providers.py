@@ -1,10 +1,12 @@
 """What providers report of a call, in their own form over real HTTP, comes through litellm as one report.
 
-The payloads are constructed from the providers' references:
-OpenAI, https://platform.openai.com/docs/api-reference/chat/object;
-Anthropic, https://docs.anthropic.com/en/api/messages and https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching;
-Gemini, https://ai.google.dev/api/generate-content (UsageMetadata, FinishReason) and https://ai.google.dev/gemini-api/docs/thinking;
-Ollama, https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion.
+The payloads are constructed, their fields those of
+OpenAI: `types/completion_usage.py` and `types/chat/chat_completion.py` of the package `openai`;
+Anthropic: `types/message.py` (which says that the input is the sum of three counts), `types/usage.py` and
+`types/stop_reason.py` of https://github.com/anthropics/anthropic-sdk-python;
+Gemini: `generative_service.proto` and `content.proto` in `google/ai/generativelanguage/v1beta` of
+https://github.com/googleapis/googleapis, which https://ai.google.dev/api/generate-content shows;
+Ollama: "Generate a chat completion" in `docs/api.md` of https://github.com/ollama/ollama.
 Its own cost is what OpenRouter puts into the usage, https://openrouter.ai/docs/use-cases/usage-accounting.
 """
 
