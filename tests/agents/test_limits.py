@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from smolagents import ToolCallingAgent, tool
+from smolagents.models import ChatMessageStreamDelta
 
 from agentltl.agents import limits
 from agentltl.agents.agent import Agent
@@ -16,6 +17,7 @@ from agentltl.agents.models.retry import Retry
 from agentltl.agents.models.scripted import Reply, ScriptedModel
 from agentltl.errors import ConstraintError, RunLimitError
 from agentltl.record.attempt import ModelAttempt
+from agentltl.record.events import Event
 from agentltl.record.result import Result
 
 
@@ -127,6 +129,27 @@ def test_time(monkeypatch: pytest.MonkeyPatch) -> None:
     result = Agent([sleep], ScriptedModel([("sleep", {}), ANSWER]), total_timeout=60).run("Sleep.")
     limited(result, "total_timeout", 1)
     assert "61.0 s" in str(result["error"])
+
+
+def test_a_stream_ends_with_the_time_however_steadily_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(limits, "now", lambda: clock[0])
+
+    class Dripping(ScriptedModel):
+        def generate_stream(self, messages: Any, **_: Any) -> Any:
+            for number in range(9):
+                yield ChatMessageStreamDelta(content=f"{number} ")
+
+    def tick(event: Event) -> None:
+        clock[0] += 10 if event.kind == "reasoning_delta" else 0
+
+    agent = Agent([], Dripping([]), total_timeout=25, sinks=[tick])
+    for _ in agent.stream("Drip."):
+        pass
+    assert agent.last_result is not None
+    limited(agent.last_result, "total_timeout", 1)
+    assert clock[0] == 130.0
+    assert agent.last_result.attempts[0]["error_class"] == "ModelTimeoutError"
 
 
 def test_a_call_is_cut_short_by_the_end_of_the_run() -> None:

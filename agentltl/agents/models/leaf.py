@@ -16,7 +16,7 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
 
 from agentltl.agents.attempt import Attempting, report_of_stream, thinking_in, thinking_in_stream
 from agentltl.agents.models.bounded import bounded, bounded_pieces
-from agentltl.agents.models.errors import CircuitOpenError
+from agentltl.agents.models.errors import CircuitOpenError, ModelTimeoutError
 from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
 from agentltl.agents.models.redaction import hide_in_error, known_secrets, secrets_of
 from agentltl.agents.models.report import ATTRIBUTE, ModelReport, report_of
@@ -54,6 +54,7 @@ def ask_stream(model: Model, messages: Messages, *args: Any, **kwargs: Any) -> S
             call.came(delta)
             deltas.append(delta)
             yield delta
+            call.require_time()
     except BaseException as error:
         report = report_of_stream(deltas)
         call.failed(error, report, thinking_in_stream(deltas, report))
@@ -97,6 +98,12 @@ class LeafCall:
             yield from begin(timeout=self._seconds)
         else:
             yield from bounded_pieces(begin, self._seconds, self._name)
+
+    def require_time(self) -> None:
+        """Raise if the run is out of time, however steadily the pieces of a stream come."""
+        left = None if self._watch is None else self._watch.seconds_left()
+        if left is not None and left <= 0:
+            raise ModelTimeoutError(f"`{self._name}` was still writing when the run was out of time")
 
     def over(self, report: ModelReport, thinking: str | None, error: BaseException | None = None) -> None:
         """The call is over, with this report."""

@@ -16,7 +16,10 @@ def hide_in_logs() -> None:
 def without_keys(record: logging.LogRecord) -> bool:
     """Hide keys in a record; it is a filter that lets everything pass."""
     secrets = known_secrets()
-    text = record.getMessage()
+    try:
+        text = record.getMessage()
+    except Exception:  # the handlers say what is wrong with such a record
+        return True
     if (hidden := hide(text, secrets)) != text:
         record.msg, record.args = hidden, ()
     if record.exc_info and record.exc_info[1] is not None:

@@ -61,7 +61,7 @@ def hide_in_error(error: BaseException, secrets: list[str]) -> None:
                 setattr(current, name, _hidden(value, secrets))
             else:
                 _hide_in_exchange(value, secrets)
-        waiting += [current.__cause__, current.__context__]
+        waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
 
 
 def _secret_texts(settings: Mapping[object, object], *, secret: bool = False) -> Iterator[str]:
@@ -76,15 +76,18 @@ def _secret_texts(settings: Mapping[object, object], *, secret: bool = False) ->
 
 def _hide_in_exchange(value: object, secrets: list[str]) -> None:
     """Hide secrets in the headers and the body of an HTTP request or response, or in headers by themselves."""
-    for headers in (value, getattr(value, "headers", None), getattr(getattr(value, "request", None), "headers", None)):
+    known = getattr(value, "__dict__", {})
+    # The property `request` of a response of httpx raises when it has none.
+    request = known.get("_request", known.get("request"))
+    for headers in (value, getattr(value, "headers", None), getattr(request, "headers", None)):
         if isinstance(headers, MutableMapping):
             for name, text in list(headers.items()):
                 if isinstance(text, str) and (hidden := hide(text, secrets)) != text:
                     headers[name] = hidden
     if hasattr(value, "headers"):
-        for name, part in list(getattr(value, "__dict__", {}).items()):  # the body, as bytes and as a text
+        for name, part in list(known.items()):  # the body, as bytes and as a text
             if isinstance(part, str | bytes):
-                vars(value)[name] = _hidden(part, secrets)
+                known[name] = _hidden(part, secrets)
 
 
 def _hidden(value: object, secrets: list[str]) -> object:

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from agentltl.agents.limits import Spending
+from agentltl.agents.models.errors import ModelTimeoutError
 from agentltl.record.attempt import ModelAttempt, ModelFallback
 
 Told = ModelAttempt | ModelFallback
@@ -20,18 +21,19 @@ Piece = TypeVar("Piece")
 
 class Watch:
     """Hears of each model call when it is over, and of each fallback. `spending` are the limits for them, if any;
-    `require` is called before each call, and raises if it is not wanted any more.
+    `wanted` is called before each call, and raises if it is not wanted any more.
 
-    `heard` says whether it has heard of a call; one that is `closed` hears nothing any more.
+    `heard` says whether it has heard of a call. One that is `closed` hears nothing any more, and lets no call be made:
+    nobody waits for it.
     """
 
     def __init__(
         self,
         tell: Callable[[Told], None],
         spending: Spending | None = None,
-        require: Callable[[], None] = lambda: None,
+        wanted: Callable[[], None] = lambda: None,
     ) -> None:
-        self._tell, self.spending, self.require = tell, spending, require
+        self._tell, self.spending, self._wanted = tell, spending, wanted
         self.heard = self.closed = False
 
     def tell(self, told: Told) -> None:
@@ -44,8 +46,14 @@ class Watch:
         """One that passes on to this one what it hears."""
         return Watch(self.tell, self.spending, self.require)
 
+    def require(self) -> None:
+        """Raise if nobody wants a further call."""
+        if self.closed:
+            raise ModelTimeoutError("nobody waits for this call any more\nset another `timeout`")
+        self._wanted()
+
     def check(self) -> None:
-        """Raise if no call may be made: `RunLimitError`, or what `require` raises."""
+        """Raise if no call may be made: what `require` raises, or `RunLimitError`."""
         self.require()
         if self.spending is not None:
             self.spending.check()

@@ -151,7 +151,7 @@ def test_a_wait_ends_when_the_call_is_not_wanted_any_more(monkeypatch: pytest.Mo
 
     slept: list[float] = []
     monkeypatch.setattr(retry.time, "sleep", slept.append)
-    with pytest.raises(Gone), watched_by(Watch(lambda _: None, require=gone)):
+    with pytest.raises(Gone), watched_by(Watch(lambda _: None, wanted=gone)):
         pause(3600)
     assert slept == [retry.LOOK]
     monkeypatch.undo()

@@ -50,6 +50,17 @@ class Hanging(Model):
             self.over.set()
 
 
+class Around(Model):
+    """A model of somebody else's that asks another one."""
+
+    def __init__(self, inner: Model) -> None:
+        super().__init__(model_id="around")
+        self.inner = inner
+
+    def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
+        return self.inner.generate(messages)
+
+
 def test_a_model_that_hangs_is_left() -> None:
     model = Hanging()
     heard = Heard(Timeout(model, SHORT))
@@ -61,24 +72,35 @@ def test_a_model_that_hangs_is_left() -> None:
     assert len(heard) == 1
 
 
-def test_what_a_model_asks_too_late_is_not_told() -> None:
+def test_what_a_model_would_ask_too_late_is_not_asked() -> None:
     inner = ScriptedModel(["late"])
-    asked = threading.Event()
+    refused, said = threading.Event(), list[str]()
 
     class Slow(Hanging):
         def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
             super().generate(messages)
-            reply = Retry(inner).generate(messages)
-            asked.set()
-            return reply
+            try:
+                return Retry(Around(Retry(inner))).generate(messages)
+            except ModelTimeoutError as error:
+                said.append(str(error))
+                refused.set()
+                raise
 
     model = Slow()
     heard = Heard(Timeout(model, SHORT))
     with pytest.raises(ModelTimeoutError):
         heard.ask()
     model.may.set()
-    assert asked.wait(LONG)
-    assert heard.told() == ["hanging ModelTimeoutError"]
+    assert refused.wait(LONG)
+    assert "nobody waits for this call" in said[0]
+    assert (heard.told(), inner.requests) == (["hanging ModelTimeoutError"], [])
+
+
+def test_what_a_model_has_asked_in_time_is_told_and_not_the_model() -> None:
+    inner = ScriptedModel(["hi"])
+    heard = Heard(Timeout(Around(Retry(inner)), LONG))
+    assert heard.ask() == "hi"
+    assert heard.told() == ["scripted ok"]
 
 
 def test_in_time_it_is_the_models_reply_in_the_callers_context() -> None:
