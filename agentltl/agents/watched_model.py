@@ -18,12 +18,12 @@ from smolagents.models import (
     ChatMessageStreamDelta,
     Model,
     agglomerate_stream_deltas,
-    remove_content_after_stop_sequences,
 )
 
 from agentltl.agents.attempt import report_of_stream
 from agentltl.agents.limits import Spending
 from agentltl.agents.models.leaf import ask, ask_stream
+from agentltl.agents.models.litellm_model import up_to
 from agentltl.agents.models.report import attach
 from agentltl.agents.models.watch import Told, Watch, watched_by, within
 
@@ -84,7 +84,7 @@ class WatchedModel:
             self._require_consumer()
         reply = agglomerate_stream_deltas(deltas)
         if isinstance(reply.content, str):
-            reply.content = remove_content_after_stop_sequences(reply.content, kwargs.get("stop_sequences")) or None
+            reply.content = up_to(reply.content, kwargs.get("stop_sequences") or []) or None
         attach(reply, report_of_stream(deltas))
         self.messages, self.reply = messages, reply
         return reply
