@@ -154,6 +154,6 @@ def test_a_fallback_of_another_provider_does_not_get_the_key(provider: Provider,
         [], "openai/gpt-4o", api_key=FIRST, api_base=provider.url,
         fallback_models=["openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5"],
     )  # fmt: skip
-    first, same, foreign = (chain.model.model for chain in agent._reliable.models)  # type: ignore[attr-defined]
+    first, same, foreign = (chain.model.model for chain in agent._asked.models)  # type: ignore[attr-defined]
     assert (first._api_key, same._api_key, foreign._api_key) == (FIRST, FIRST, None)
     assert (same.api_base, foreign.api_base) == (provider.url, None)
