@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import smolagents
-from smolagents.models import ChatMessage, ChatMessageStreamDelta, MessageRole
+from smolagents.models import (
+    ChatMessage,
+    ChatMessageStreamDelta,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    MessageRole,
+)
 from smolagents.tools import Tool
 
 from agentltl.agents.models.errors import EmptyReplyError
@@ -80,7 +86,7 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         message = ChatMessage(
             role=MessageRole(answer.role or "assistant"),
             content=content,
-            tool_calls=answer.tool_calls or None,
+            tool_calls=[own_call(call) for call in answer.tool_calls or ()] or None,
             raw=response,
             token_usage=tokens_of(report),
         )
@@ -152,6 +158,12 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
         except Exception as error:
             hide_in_error(error, known_secrets(self._api_key))
             raise
+
+
+def own_call(call: Any) -> ChatMessageToolCall:
+    """litellm's call as smolagents', which its older releases do not make of it by themselves."""
+    function = ChatMessageToolCallFunction(name=call.function.name, arguments=call.function.arguments)
+    return ChatMessageToolCall(function=function, id=call.id, type="function")
 
 
 def up_to(content: str, stops: list[str]) -> str:
