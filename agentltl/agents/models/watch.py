@@ -15,6 +15,9 @@ from agentltl.agents.limits import Spending
 from agentltl.agents.models.errors import ModelTimeoutError
 from agentltl.record.attempt import ModelAttempt, ModelFallback
 
+SHORTEST = 0.001
+"""Seconds that a call gets at least when the run is about to end; clients take no time of zero."""
+
 Told = ModelAttempt | ModelFallback
 Piece = TypeVar("Piece")
 
@@ -94,8 +97,8 @@ def at_most(seconds: float) -> Iterator[None]:
 
 def seconds_for_a_call() -> float | None:
     """How long a call that is made here may take, the end of the run included; None for as long as it takes."""
-    hearing = watch()
-    return shortest(_seconds.get(), None if hearing is None else hearing.seconds_left())
+    left = seconds_left()
+    return shortest(_seconds.get(), None if left is None else max(left, SHORTEST))
 
 
 def seconds_left() -> float | None:

@@ -18,6 +18,7 @@ from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
 from agentltl.agents.models.retry import Retry
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.models.timeout import Timeout
+from agentltl.agents.models.watch import SHORTEST
 from agentltl.errors import ConstraintError
 from tests.agents.models.calling import ASK, Heard, StatusError
 
@@ -175,6 +176,18 @@ def test_what_is_left_of_the_run_shortens_it() -> None:
     assert isinstance(left, float)
     assert 0 < left < 6.0
     assert timeout_of(Heard(Timeout(model, 0.5), spending=spending).ask, model) == 0.5
+
+
+def test_a_call_at_the_very_end_of_the_run_has_a_time_above_zero() -> None:
+    class Over(Spending):
+        def check_time(self) -> None:
+            """It was not over when this was asked."""
+
+        def seconds_left(self) -> float:
+            return -1e-6
+
+    model = Given("openai/m")
+    assert timeout_of(Heard(Timeout(model, 7.0), spending=Over(Limits())).ask, model) == SHORTEST
 
 
 def test_which_models_can_be_given_a_time() -> None:
