@@ -177,7 +177,7 @@ def test_a_consumer_that_stops_cancels_the_run() -> None:
 
 
 def test_after_a_cancelled_run_the_agent_goes_on() -> None:
-    agent = Agent([add], ScriptedModel([*REPLIES, *REPLIES], streaming=True))
+    agent = Agent([add], ScriptedModel(REPLIES * 3, streaming=True))  # the first run may come to its end, too
     stream = agent.stream("Go.")
     next(stream)
     stream.close()
