@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from smolagents.memory import ActionStep, MemoryStep, PlanningStep, SystemPromptStep, TaskStep
 from smolagents.models import ChatMessage, MessageRole
 
+from agentltl.agents.models.wrapper import leaves
 from agentltl.agents.watched_model import WatchedModel
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class Remembering(Base):
         """Whether a message may be one object in several prompts: models of smolagents and of this library copy what
         they are given before they change it."""
         model = self.model.model if isinstance(self.model, WatchedModel) else self.model
-        return type(model).__module__.startswith(("smolagents.", "agentltl."))
+        return all(type(leaf).__module__.startswith(("smolagents.", "agentltl.")) for leaf in leaves(model))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_written"}

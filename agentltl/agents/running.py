@@ -55,7 +55,12 @@ class Running:
             self._stream, agent.smolagent, watched, agent._violations, known, holds_answer=agent._judges_answer()
         )
         earlier = [] if self.reset else agent._earlier
-        self._stream.emit("agent_start", data_of(self._start(earlier)))
+        try:
+            prompt = agent.smolagent.render_system_prompt()
+        except Exception as error:
+            self._stream.emit("agent_start", data_of(self._start("", earlier)))
+            return self._finish(recorder, self._failed(error), error)
+        self._stream.emit("agent_start", data_of(self._start(prompt, earlier)))
         agent.smolagent.recorder = recorder
         if agent._output is not None:
             agent._output.begin()
@@ -78,12 +83,12 @@ class Running:
         self._cancelled = True
         self.agent.smolagent.interrupt()  # type: ignore[no-untyped-call]
 
-    def _start(self, earlier: list[dict[str, Json]]) -> RunStart:
+    def _start(self, system_prompt: str, earlier: list[dict[str, Json]]) -> RunStart:
         agent = self.agent
         return RunStart(
             execution_id=str(uuid.uuid4()),
             task=self.task,
-            system_prompt=agent.smolagent.render_system_prompt(),
+            system_prompt=system_prompt,
             time=time.time(),
             name=agent.name,
             model=getattr(agent.model, "model_id", None),
@@ -92,7 +97,9 @@ class Running:
         )
 
     def _failed(self, error: BaseException) -> RunEnd:
-        return failed(error, interrupted=self.agent.smolagent.interrupt_switch, cancelled=self._cancelled)
+        return failed(
+            error, interrupted=getattr(self.agent.smolagent, "interrupt_switch", False), cancelled=self._cancelled
+        )
 
     def _finish(self, recorder: Recorder, end: RunEnd, error: BaseException | None) -> Result:
         """End the stream and fold it."""

@@ -572,6 +572,16 @@ def test_settings_that_make_no_sense_are_errors(settings: dict[str, Any], error:
         Agent(**settings)
 
 
+def test_a_prompt_that_cannot_be_rendered_is_the_error_of_the_run() -> None:
+    events: list[Event] = []
+    agent = Agent(TOOLS, ScriptedModel([ANSWER]), sinks=[events.append])
+    agent.smolagent.prompt_templates["system_prompt"] = "{{ nothing.of_this }}"
+    result = agent.run("Go.")
+    assert "nothing" in str(result["error"])
+    assert [event.kind for event in events] == ["agent_start", "agent_end"]
+    assert (result.ending, result.attempts) == ("error", [])
+
+
 def test_a_run_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     run(("fail", {"why": "no disk"}), ANSWER)
     assert capsys.readouterr() == ("", "")

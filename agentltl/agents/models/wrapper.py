@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Self
 
 from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
@@ -11,6 +11,15 @@ from agentltl.agents.models.own_retries import one_request
 from agentltl.agents.models.registry import model_of, saved
 
 Stream = Generator[ChatMessageStreamDelta]
+
+
+def leaves(model: Model) -> Iterator[Model]:
+    """The models that a model asks in the end: itself, if it is no wrapper."""
+    if isinstance(model, Wrapper):
+        for below in getattr(model, "models", None) or [model.model]:
+            yield from leaves(below)
+    else:
+        yield model
 
 
 class Wrapper(Model):
