@@ -41,6 +41,7 @@ class CallLog:
         self._calls: list[LoggedCall] = []
         self._by_key: dict[Key, LoggedCall] = {}
         self._orders = itertools.count()
+        self._run, self._ids = uuid.uuid4().hex, itertools.count(1)
         self._lock = threading.Lock()
 
     def called(self, step: int, calls: Sequence[ChatMessageToolCall]) -> None:
@@ -112,7 +113,7 @@ class CallLog:
         self, step: int, id: str | None, name: str, arguments: object, *, by_model: bool, known: bool = True
     ) -> LoggedCall:
         start: dict[str, Json] = {
-            "id": str(uuid.uuid4()),
+            "id": f"{self._run}-{next(self._ids)}",
             "call_id": id,
             "step": step,
             "tool_name": str(name),

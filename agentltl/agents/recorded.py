@@ -6,14 +6,14 @@ another one raised, is seen only where it runs.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from smolagents.agents import ToolCallingAgent, ToolOutput
 from smolagents.memory import ActionStep, ToolCall
-from smolagents.models import ChatMessage, ChatMessageToolCall
+from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
 from smolagents.utils import AgentToolCallError, AgentToolExecutionError
 
 from agentltl.agents.callbacks import Callbacks
@@ -117,12 +117,16 @@ class RecordedAgent(Recorded, Remembering, ToolCallingAgent):
 
     def _ticketed(self, message: ChatMessage, step: ActionStep) -> ChatMessage:
         """The message with the id of each call on its name, where `execute_tool_call` finds it."""
-        named = [
-            replace(call, function=replace(call.function, name=CallName.of(call.function.name, ticket)))
-            for call in message.tool_calls or ()
-            for ticket in [Ticket(call.id, step.step_number)]
-        ]
-        return replace(message, tool_calls=named)
+        named = copy.copy(message)
+        named.tool_calls = [_named(call, Ticket(call.id, step.step_number)) for call in message.tool_calls or ()]
+        return named
+
+
+def _named(call: ChatMessageToolCall, ticket: Ticket) -> ChatMessageToolCall:
+    called = call.function
+    name = CallName.of(called.name, ticket)
+    function = ChatMessageToolCallFunction(name=name, arguments=called.arguments, description=called.description)
+    return ChatMessageToolCall(function=function, id=call.id, type=call.type)
 
 
 class RecordedAgentWithConstraints(Recorded, ToolCallingAgentWithConstraints):

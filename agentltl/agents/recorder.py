@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 
 from smolagents.agents import MultiStepAgent, ToolOutput
 from smolagents.memory import ActionStep
@@ -184,7 +183,7 @@ class Recorder:
 
     def _tell_call(self, told: Told, kind: AttemptKind) -> None:
         name: EventKind = "model_attempt" if isinstance(told, ModelAttempt) else "model_fallback"
-        self.stream.emit(name, data_of(replace(told, kind=kind, step=self.agent.step_number)))
+        self.stream.emit(name, {**data_of(told), "kind": kind, "step": self.agent.step_number})
 
     def _came(self, delta: ChatMessageStreamDelta) -> None:
         self._deltas.came(delta, self._purpose(), self.agent.step_number)

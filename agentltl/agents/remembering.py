@@ -1,21 +1,20 @@
 """An agent that writes each step of its memory down once, and not anew for every prompt.
 
 smolagents makes all messages of a prompt from the whole memory at each step, so a run costs the square of its length.
-A step that has not changed since gives the same messages. Each carries a number by which a record knows that it has
-seen the message before.
+Steps that have not changed since give the same messages. Each carries a number by which a record knows that it has seen
+the message before.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import chain, count
 from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any
 
 from smolagents.memory import ActionStep, MemoryStep, PlanningStep, SystemPromptStep, TaskStep
-from smolagents.models import ChatMessage, MessageRole
+from smolagents.models import ChatMessage, Model
 
+from agentltl.agents.models.leaf import is_known
 from agentltl.agents.models.wrapper import leaves
 from agentltl.agents.watched_model import WatchedModel
 
@@ -25,14 +24,11 @@ else:
     Base = object
 
 NUMBER = "_agentltl_number"
-_numbers = itertools.count()
-_SHOWN: dict[type, Callable[[Any], tuple[object, ...]]] = {
-    ActionStep: attrgetter("model_output", "tool_calls", "observations", "error", "observations_images"),
-    PlanningStep: attrgetter("plan", "model_output_message"),
-    SystemPromptStep: lambda step: (step.system_prompt,),
-    TaskStep: attrgetter("task", "task_images"),
-}
-"""What the messages of a step are made of."""
+_numbers = count()
+_CLASSES = (ActionStep, PlanningStep, SystemPromptStep, TaskStep)
+_state = attrgetter("__dict__")
+_call = attrgetter("id", "name", "arguments")
+_said = attrgetter("role", "content")
 
 
 def number_of(message: ChatMessage) -> int | None:
@@ -41,97 +37,100 @@ def number_of(message: ChatMessage) -> int | None:
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A step, what its messages are made of, and the messages, each with its role and its text."""
+class _Known:
+    """The first steps of a memory with their messages, and what tells that none of them has changed: the fields of the
+    steps and of their tool calls, and what the messages say. Each is compared in one go."""
 
-    step: MemoryStep
-    shown: tuple[object, ...]
-    messages: list[tuple[ChatMessage, MessageRole, str]]
+    def __init__(self) -> None:
+        self.steps: list[MemoryStep] = []
+        self.messages: list[ChatMessage] = []
+        self._states: list[dict[str, Any]] = []
+        self._lists: list[list[Any]] = []
+        self._calls: list[Any] = []
+        self._called: list[Any] = []
+        self._said: list[tuple[Any, list[dict[str, Any]]]] = []
 
-    def is_of(self, step: MemoryStep) -> bool:
-        """Whether these are the messages of this step, as it is now."""
-        now = _shown(step)
-        return self.step is step and len(now) == len(self.shown) and all(map(is_, now, self.shown))
+    def add(self, step: MemoryStep) -> bool:
+        """Take a step that comes next; False for one that may say something else the next time: of another class, or
+        with more than texts in its messages."""
+        messages = step.to_messages() if type(step) in _CLASSES else []
+        if not messages or not all(map(_is_text, messages)):
+            return False
+        for message in messages:
+            message.__dict__[NUMBER] = next(_numbers)
+        calls = getattr(step, "tool_calls", None) or []
+        self.steps.append(step)
+        self.messages += messages
+        self._states.append(dict(step.__dict__))
+        self._lists.append(calls)
+        self._calls += calls
+        self._called += map(_call, calls)
+        self._said += map(_copied, messages)
+        return True
 
-    def shared(self) -> Iterator[ChatMessage]:
-        """The messages; one that somebody has changed is made anew."""
-        for message, role, text in self.messages:
-            content = message.content
-            if (
-                type(content) is list
-                and len(content) == 1
-                and content[0].get("text") is text
-                and len(content[0]) == 2
-                and message.role is role
-            ):
-                yield message
-            else:
-                yield _made(role, text)
+    def holds(self, steps: list[MemoryStep]) -> bool:
+        """Whether these steps begin with those that are known, unchanged, and nobody has changed a message."""
+        try:
+            return (
+                _are(steps[: len(self.steps)], self.steps)
+                and list(map(_state, self.steps)) == self._states
+                and _are(list(chain.from_iterable(self._lists)), self._calls)
+                and list(map(_call, self._calls)) == self._called
+                and list(map(_said, self.messages)) == self._said
+            )
+        except Exception:  # values of a user that cannot be compared
+            return False
 
-    def copied(self) -> Iterator[ChatMessage]:
+    def copies(self) -> list[ChatMessage]:
         """The messages as new objects."""
-        for message, role, text in self.messages:
-            made = _made(role, text)
-            made.__dict__[NUMBER] = number_of(message)
-            yield made
+        made = [ChatMessage(role, [dict(part) for part in content]) for role, content in self._said]
+        for copy, message in zip(made, self.messages, strict=True):
+            copy.__dict__[NUMBER] = number_of(message)
+        return made
+
+
+def _are(now: list[Any], before: list[Any]) -> bool:
+    """Whether the objects of two lists are the same ones."""
+    return len(now) == len(before) and all(map(is_, now, before))
+
+
+def _is_text(message: ChatMessage) -> bool:
+    content = message.content
+    return isinstance(content, list) and all(part.keys() == {"type", "text"} for part in content)
+
+
+def _copied(message: ChatMessage) -> tuple[Any, list[dict[str, Any]]]:
+    content: Any = message.content
+    return message.role, [dict(part) for part in content]
 
 
 class Remembering(Base):
     """It stands before smolagents' own class."""
 
+    _sharing: tuple[Model, bool] | None = None
+
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """The messages of smolagents."""
         if summary_mode:
             return super().write_memory_to_messages(summary_mode)
-        known: list[_Written | None] = self.__dict__.setdefault("_written", [])
-        shares = self._shares_messages()
         steps: list[MemoryStep] = [self.memory.system_prompt, *self.memory.steps]
-        del known[len(steps) :]
-        messages: list[ChatMessage] = []
-        for place, step in enumerate(steps):
-            written = known[place] if place < len(known) else None
-            if written is None or not written.is_of(step):
-                written = _written(step)
-                known[place : place + 1] = [written]
-            if written is None:
-                messages.extend(step.to_messages())
-            else:
-                messages.extend(written.shared() if shares else written.copied())
+        known: _Known | None = self.__dict__.get("_known")
+        if known is None or not known.holds(steps):
+            known = self.__dict__["_known"] = _Known()
+        place = len(known.steps)
+        while place < len(steps) and known.add(steps[place]):
+            place += 1
+        messages = known.messages[:] if self._shares_messages() else known.copies()
+        for step in steps[place:]:
+            messages.extend(step.to_messages())
         return messages
 
     def _shares_messages(self) -> bool:
-        """Whether a message may be one object in several prompts: models of smolagents and of this library copy what
-        they are given before they change it."""
+        """Whether a message may be one object in several prompts."""
         model = self.model.model if isinstance(self.model, WatchedModel) else self.model
-        return all(type(leaf).__module__.startswith(("smolagents.", "agentltl.")) for leaf in leaves(model))
+        if self._sharing is None or self._sharing[0] is not model:
+            self._sharing = model, all(map(is_known, leaves(model)))
+        return self._sharing[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_written"}
-
-
-def _written(step: MemoryStep) -> _Written | None:
-    """A step with its messages; None for one that may say something else the next time: of another class, or with more
-    than a text in a message."""
-    if type(step) not in _SHOWN:
-        return None
-    made = []
-    for message in step.to_messages():
-        content = message.content
-        if not isinstance(content, list) or len(content) != 1 or content[0].keys() != {"type", "text"}:
-            return None
-        message.__dict__[NUMBER] = next(_numbers)
-        made.append((message, message.role, content[0]["text"]))
-    return _Written(step, _shown(step), made)
-
-
-def _shown(step: MemoryStep) -> tuple[object, ...]:
-    parts = _SHOWN[type(step)](step) if type(step) in _SHOWN else ()
-    for call in getattr(step, "tool_calls", None) or ():
-        parts += (call.id, call.name, call.arguments)
-    return parts
-
-
-def _made(role: MessageRole, text: str) -> ChatMessage:
-    content: Any = [{"type": "text", "text": text}]
-    return ChatMessage(role, content)
+        return {name: value for name, value in self.__dict__.items() if name != "_known"}

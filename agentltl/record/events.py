@@ -34,7 +34,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agentltl.constraints.value import Json
@@ -127,7 +127,7 @@ class RunEnd:
 
 def data_of(record: RunStart | StepRecord | ModelAttempt | ModelFallback | RunEnd) -> dict[str, Json]:
     """The fields of a record as an event's data."""
-    return {f.name: getattr(record, f.name) for f in fields(record)}
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 Sink = Callable[[Event], None]

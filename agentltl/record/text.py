@@ -39,6 +39,8 @@ def text_of(content: object) -> str | None:
 
 def thinking_of(content: object) -> str | None:
     """The thinking in a content: structured blocks first, then what stands between think tags; None for none."""
+    if content is None or (isinstance(content, str) and "think>" not in content):
+        return None
     parts = [*_from_blocks(content), *_from_tags(text_of(content) or "")]
     return "\n".join(parts) or None
 

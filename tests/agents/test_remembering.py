@@ -165,7 +165,7 @@ def test_copies_have_memories_of_their_own() -> None:
     twin.memory.steps[0].task = "Subtract."
     assert said(twin) == expected(twin) != said(agent) == expected(agent)
     state: Any = agent.__getstate__()
-    assert "_written" not in state
+    assert "_known" not in state
     assert "memory" in state
     assert pickle.loads(pickle.dumps(agent.memory.steps[0])).task == "Add."
 

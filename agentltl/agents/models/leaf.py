@@ -20,10 +20,11 @@ from agentltl.agents.models.errors import CircuitOpenError, ModelTimeoutError
 from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
 from agentltl.agents.models.redaction import hide_in_error, known_secrets, secrets_of
 from agentltl.agents.models.report import ATTRIBUTE, ModelReport, report_of
-from agentltl.agents.models.watch import Watch, seconds_for_a_call, watch, watched_by, within
+from agentltl.agents.models.watch import seconds_for_a_call, watch, watched_by, within
 from agentltl.agents.models.wrapper import Wrapper
 from agentltl.errors import RunLimitError
 
+NOTHING = nullcontext()
 Messages = Sequence[ChatMessage]
 Stream = Generator[ChatMessageStreamDelta]
 
@@ -71,14 +72,14 @@ class LeafCall:
         if self._watch is not None:
             self._watch.check()
         self._seconds = seconds_for_a_call()
-        # What a model of somebody else's asks by our wrappers is told to this one first.
-        self._below = Watch(lambda _: None) if self._watch is None else self._watch.below()
+        # What a model of somebody else's asks by our wrappers is told to this one first; known models ask nobody.
+        self._below = None if self._watch is None or is_known(model) else self._watch.below()
         self._attempt = Attempting(name_of(model), streaming=streaming)
         self.came = self._attempt.came
 
     def inside(self) -> AbstractContextManager[None]:
         """While the model is running."""
-        return nullcontext() if self._watch is None else watched_by(self._below)
+        return NOTHING if self._below is None else watched_by(self._below)
 
     def generate(self, *args: Any, **kwargs: Any) -> ChatMessage:
         """The model's `generate`, in its time."""
@@ -107,8 +108,14 @@ class LeafCall:
 
     def over(self, report: ModelReport, thinking: str | None, error: BaseException | None = None) -> None:
         """The call is over, with this report."""
-        self._below.closed = True
-        if self._watch is None or self._below.heard or isinstance(error, RunLimitError | CircuitOpenError):
+        below = self._below
+        if below is not None:
+            below.closed = True
+        if (
+            self._watch is None
+            or (below is not None and below.heard)
+            or isinstance(error, RunLimitError | CircuitOpenError)
+        ):
             return
         attempt = self._attempt.over(report, thinking, error)
         if self._watch.spending is not None:
@@ -128,6 +135,12 @@ class LeafCall:
     @property
     def _name(self) -> str:
         return name_of(self._model) or type(self._model).__name__
+
+
+def is_known(model: Model) -> bool:
+    """Whether this is a model of smolagents or of this library: it asks no other one, and copies messages before it
+    changes them."""
+    return type(model).__module__.startswith(("smolagents.", "agentltl."))
 
 
 def name_of(model: Model) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
@@ -21,6 +22,8 @@ from agentltl.errors import ConstraintError
 
 LOOK = 0.1
 """Seconds of a wait after which it is looked whether the run has been cancelled."""
+
+Made = TypeVar("Made")
 
 log = logging.getLogger("agentltl")
 
@@ -44,16 +47,32 @@ class Retry(Wrapper):
 
     def generate(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> ChatMessage:
         """The first reply that comes."""
-        return self._retrying()(ask, self.model, messages, *args, **kwargs)
+        return self._made(partial(ask, self.model, messages, *args, **kwargs))
 
     def settings(self) -> dict[str, Any]:
         """The wrapper's own parameters, as plain data."""
         return {"retries": self.retries, "first_wait": self.first_wait, "longest_wait": self.longest_wait}
 
     def _stream(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> Stream:
-        first, rest = self._retrying()(begin, self.model, messages, *args, **kwargs)
+        first, rest = self._made(partial(begin, self.model, messages, *args, **kwargs))
         yield from first
         yield from rest
+
+    def _made(self, call: Callable[[], Made]) -> Made:
+        """What the call gives, retried. Most calls are made once: only one that fails pays for what retries need."""
+        try:
+            return call()
+        except Exception as error:
+            failed: Exception | None = error
+
+        def again() -> Made:
+            nonlocal failed
+            if failed is not None:
+                first, failed = failed, None
+                raise first
+            return call()
+
+        return self._retrying()(again)
 
     def _retrying(self) -> Retrying:
         backoff = wait_exponential(self.first_wait) + wait_random(0, self.first_wait)
