@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from agentltl.constraints.value import Json
@@ -20,8 +20,9 @@ class Usage:
 
     `cached_tokens` and `cache_creation_tokens` are part of `input_tokens`, `thinking_tokens` of `output_tokens`; what
     the provider does not report counts as 0 tokens.
+    `failed_calls` are those of the `model_calls` that failed and reported nothing.
     A cost is None when it is not known, and never 0 for that reason. The sum of a known and an unknown cost is unknown;
-    a usage of no calls at all changes no cost.
+    calls that failed change no cost, and neither does a usage of no calls at all.
     """
 
     input_tokens: int = 0
@@ -33,6 +34,7 @@ class Usage:
     input_cost_usd: float | None = None
     output_cost_usd: float | None = None
     total_cost_usd: float | None = None
+    failed_calls: int = 0
 
     @property
     def total_tokens(self) -> int:
@@ -42,8 +44,7 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         if not isinstance(other, Usage):
             return NotImplemented
-        if self == NOTHING or other == NOTHING:
-            return other if self == NOTHING else self
+        costs = {name: self._sum(other, name) for name in COSTS}
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -51,20 +52,25 @@ class Usage:
             self.cache_creation_tokens + other.cache_creation_tokens,
             self.thinking_tokens + other.thinking_tokens,
             self.model_calls + other.model_calls,
-            _sum(self.input_cost_usd, other.input_cost_usd),
-            _sum(self.output_cost_usd, other.output_cost_usd),
-            _sum(self.total_cost_usd, other.total_cost_usd),
+            failed_calls=self.failed_calls + other.failed_calls,
+            **costs,
         )
 
     def __radd__(self, other: int) -> Usage:
         return self if other == 0 else NotImplemented
 
+    def _sum(self, other: Usage, cost: Cost) -> float | None:
+        one: float | None = getattr(self, cost)
+        two: float | None = getattr(other, cost)
+        if self.model_calls == self.failed_calls and one is None:
+            return two
+        if other.model_calls == other.failed_calls and two is None:
+            return one
+        return None if one is None or two is None else one + two
+
     def to_dict(self) -> dict[str, Json]:
         """The usage as JSON, `total_tokens` included."""
         return {**asdict(self), "total_tokens": self.total_tokens}
-
-
-NOTHING = Usage()
 
 
 def usage_of(attempts: Iterable[Mapping[str, Json]]) -> Usage:
@@ -72,14 +78,11 @@ def usage_of(attempts: Iterable[Mapping[str, Json]]) -> Usage:
 
     A failed call counts as a call; one that reports neither tokens nor a cost leaves the costs as they are.
     """
-    calls, total = 0, NOTHING
-    for attempt in attempts:
-        calls += 1
-        if attempt["status"] == "success" or any(attempt[name] is not None for name in (*TOKENS, *COSTS)):
-            tokens = {name: attempt[name] or 0 for name in TOKENS}
-            total += Usage(**tokens, model_calls=1, **{name: attempt[name] for name in COSTS})
-    return replace(total, model_calls=calls)
+    return sum((_of(attempt) for attempt in attempts), Usage())
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _of(attempt: Mapping[str, Json]) -> Usage:
+    if attempt["status"] != "success" and all(attempt[name] is None for name in (*TOKENS, *COSTS)):
+        return Usage(model_calls=1, failed_calls=1)
+    tokens = {name: attempt[name] or 0 for name in TOKENS}
+    return Usage(**tokens, model_calls=1, **{name: attempt[name] for name in COSTS})

@@ -70,7 +70,7 @@ def test_a_failed_call_is_an_attempt_with_its_error() -> None:
         ("success", None, None, 10),
         ("error", "too slow", "TimeoutError", None),
     ]
-    assert result.usage == Usage(10, 5, model_calls=2)
+    assert result.usage == Usage(10, 5, model_calls=2, failed_calls=1)
     assert (result.finish_reason, result.chosen_model_id) == (None, "scripted")
 
 

@@ -32,6 +32,14 @@ def test_a_known_and_an_unknown_cost_are_unknown_together() -> None:
     assert (unknown + known).total_cost_usd is None
 
 
+def test_calls_that_failed_change_no_cost() -> None:
+    known, failed = Usage(1, 1, model_calls=1, total_cost_usd=0.5), Usage(model_calls=2, failed_calls=2)
+    assert known + failed == failed + known == Usage(1, 1, model_calls=3, failed_calls=2, total_cost_usd=0.5)
+    silent = Usage(model_calls=1)  # it answered, and its provider reports nothing
+    assert (known + silent).total_cost_usd is None
+    assert (failed + silent + known).total_cost_usd is None
+
+
 def test_a_usage_of_nothing_changes_nothing() -> None:
     known = Usage(1, 1, model_calls=1, total_cost_usd=0.5)
     assert Usage() + known == known + Usage() == known
@@ -65,10 +73,10 @@ def test_of_attempts_it_is_the_sum() -> None:
 
 def test_a_failed_attempt_counts_and_what_it_spent_too() -> None:
     good = attempt(input_tokens=10, output_tokens=5, total_cost_usd=0.5)
-    assert usage_of([attempt("error"), good]) == Usage(10, 5, model_calls=2, total_cost_usd=0.5)
+    assert usage_of([attempt("error"), good]) == Usage(10, 5, model_calls=2, failed_calls=1, total_cost_usd=0.5)
     assert usage_of([attempt("error", input_tokens=3), good]) == Usage(13, 5, model_calls=2)
     assert usage_of([attempt("error", total_cost_usd=0.25), good]) == Usage(10, 5, model_calls=2, total_cost_usd=0.75)
-    assert usage_of([attempt("error")]) == Usage(model_calls=1)
+    assert usage_of([attempt("error")]) == Usage(model_calls=1, failed_calls=1)
 
 
 def test_a_reply_without_a_cost_makes_the_cost_unknown() -> None:
