@@ -108,7 +108,11 @@ class Agent:
         self._under_way: dict[str, object] = {}
         self._model = WatchedModel(self._asked)
         self._tools = self._all_tools(list(tools or ()))
-        self._settings = {"instructions": instructions, "max_steps": max_steps, "verbosity_level": LogLevel.OFF}
+        self._settings: dict[str, Any] = {
+            "instructions": instructions,
+            "max_steps": max_steps,
+            "verbosity_level": LogLevel.OFF,
+        }
         self.smolagent = self._made()
 
     @property
@@ -209,14 +213,16 @@ class Agent:
                 "this conversation is under way in another run\nwait for it, or make an agent for each"
             )
 
-    def _twin(self) -> Self:
+    def _twin(self, **changed: Any) -> Self:
         """An agent with the settings, tools and model of this one, and a memory, a guard and a conversation of its own;
-        what its runs give is this one's `last_result`, too."""
+        what its runs give is this one's `last_result`, too. `changed` are settings that smolagents' agent has
+        instead."""
         twin = copy.copy(self)
         twin._under_way, twin._earlier, twin.last_result = {}, [], None
         twin._model = WatchedModel(self._asked)
+        # The templates given, or smolagents reads its own from their file again.
+        twin._settings = {**self._settings, "prompt_templates": self.smolagent.prompt_templates, **changed}
         twin.smolagent = twin._made()
-        twin.smolagent.prompt_templates = self.smolagent.prompt_templates
         twin._original = self._original or self
         return twin
 

@@ -15,6 +15,7 @@ from agentltl.agents.recorded import RecordedAgentWithConstraints
 from agentltl.agents.settings import AgentSettings, takes_settings_of
 from agentltl.agents.suspended import forget
 from agentltl.agents.tool_calling import Constraints, Severities
+from agentltl.constraints.constraint import constraints_of
 from agentltl.constraints.trace import Trace
 from agentltl.constraints.value import Json
 from agentltl.constraints.verify import verify_trace
@@ -64,7 +65,7 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         **settings: Unpack[AgentSettings],
     ) -> None:
         self._constraints: dict[str, Any] = {
-            "constraints": constraints,
+            "constraints": constraints_of(constraints),  # once, also for the twins
             "constraint_severities": constraint_severities,
             "default_severity": default_severity,
             "approve": approve,

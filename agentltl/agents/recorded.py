@@ -9,8 +9,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import StrictUndefined, Template
 from smolagents.agents import ToolCallingAgent, ToolOutput
 from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
@@ -33,21 +35,34 @@ else:
     Base = object
 
 
+@lru_cache(maxsize=64)
+def _compiled(template: str) -> Template:
+    compiled: Template = Template(template, undefined=StrictUndefined)
+    return compiled
+
+
 class Recorded(Purposes, Base):
     """What both agents share. Outside of a recorded run `recorder` is None and nothing is different."""
 
     _rendered: str | None = None
 
     def render_system_prompt(self) -> str:
-        """The system prompt, which the run that begins next takes as it is: rendering it takes milliseconds."""
+        """The system prompt, which the run that begins next takes as it is."""
         prompt: str = self.system_prompt
         self._rendered = prompt
         return prompt
 
     def initialize_system_prompt(self) -> str:
-        """As smolagents, but for a prompt that has just been made."""
+        """As smolagents, which compiles the template anew each time; a prompt that has just been made is taken."""
         prompt, self._rendered = self._rendered, None
-        return super().initialize_system_prompt() if prompt is None else prompt
+        if prompt is not None:
+            return prompt
+        try:
+            return _compiled(self.prompt_templates["system_prompt"]).render(
+                tools=self.tools, managed_agents=self.managed_agents, custom_instructions=self.instructions
+            )
+        except Exception:
+            return str(super().initialize_system_prompt())  # with the error that smolagents makes of it
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""
