@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentltl.agents.agent import Agent as Agent
     from agentltl.agents.agent_with_additional_tools import AgentWithAdditionalTools as AgentWithAdditionalTools
     from agentltl.agents.agent_with_constraints import AgentWithConstraints as AgentWithConstraints
+    from agentltl.agents.agent_with_sub_agents import AgentWithSubAgents as AgentWithSubAgents
     from agentltl.agents.approval import Allow as Allow
     from agentltl.agents.approval import ApprovalRequest as ApprovalRequest
     from agentltl.agents.approval import Change as Change
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from agentltl.record.events import Event as Event
     from agentltl.record.events import EventKind as EventKind
     from agentltl.record.result import Result as Result
+    from agentltl.record.sub_results import SubAgentsResult as SubAgentsResult
+    from agentltl.record.sub_results import SubResult as SubResult
     from agentltl.record.usage import Usage as Usage
 
 __version__ = "0.1.0.dev0"
@@ -51,6 +54,7 @@ _HOMES = {
     "agentltl.agents.agent": ("Agent",),
     "agentltl.agents.agent_with_additional_tools": ("AgentWithAdditionalTools",),
     "agentltl.agents.agent_with_constraints": ("AgentWithConstraints",),
+    "agentltl.agents.agent_with_sub_agents": ("AgentWithSubAgents",),
     "agentltl.agents.code": ("CodeAgentWithConstraints",),
     "agentltl.agents.function_tool": ("tool",),
     "agentltl.agents.mcp.errors": ("McpServerError",),
@@ -74,6 +78,7 @@ _HOMES = {
     "agentltl.guard.severity": ("ConstraintSeverity",),
     "agentltl.record.events": ("Event", "EventKind"),
     "agentltl.record.result": ("Result",),
+    "agentltl.record.sub_results": ("SubAgentsResult", "SubResult"),
     "agentltl.record.usage": ("Usage",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

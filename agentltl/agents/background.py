@@ -12,18 +12,29 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future
 from queue import SimpleQueue
+from typing import Protocol, TypeVar
 
 from agentltl.agents.running import Running
 from agentltl.record.events import Event, Sink
-from agentltl.record.result import Result
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Begin = Callable[[Sink], Running]
 """Makes a run that tells a sink of its events, besides those of the agent."""
 
 
-def started(work: Callable[[], Result]) -> Future[Result]:
+class Cancellable(Protocol[T_co]):
+    """Work that begins with `go`, and that `cancel` ends as soon as that can be."""
+
+    def go(self) -> T_co: ...
+
+    def cancel(self) -> None: ...
+
+
+def started(work: Callable[[], T]) -> Future[T]:
     """What `work` gives, in a thread that has this context's variables."""
-    done: Future[Result] = Future()
+    done: Future[T] = Future()
 
     def run() -> None:
         try:
@@ -74,7 +85,7 @@ async def events_async(begin: Callable[[Sink], Running]) -> AsyncGenerator[Event
             await _ended(run, done)
 
 
-async def result_async(run: Running) -> Result:
+async def result_async(run: Cancellable[T]) -> T:
     """The result of a run; a task that is cancelled cancels the run."""
     done = started(run.go)
     try:
@@ -85,7 +96,7 @@ async def result_async(run: Running) -> Result:
         raise
 
 
-async def _ended(run: Running, done: Future[Result]) -> None:
+async def _ended(run: Cancellable[T], done: Future[T]) -> None:
     """Cancel a run and wait until it has ended."""
     run.cancel()
     waiting = asyncio.wrap_future(done)

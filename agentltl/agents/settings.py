@@ -7,11 +7,14 @@ them as `**settings`, so that `help()` and editors know them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
 
 from smolagents.models import Model
 
+from agentltl.agents.approval import Approver
+from agentltl.agents.constrained import Constraints, Severities
+from agentltl.guard.severity import ConstraintSeverity
 from agentltl.record.events import Sink
 
 C = TypeVar("C", bound=type)
@@ -39,6 +42,27 @@ class AgentSettings(TypedDict, total=False):
     max_tokens_total: int | None
     max_model_calls: int | None
     sinks: Iterable[Sink]
+
+
+class ConstrainedSettings(AgentSettings, total=False):
+    """The keywords of `AgentWithConstraints`."""
+
+    constraints: Constraints
+    constraint_severities: Severities | None
+    default_severity: ConstraintSeverity | str
+    approve: Approver | None
+    lookahead: Literal["rule", "joint"]
+    enforce: bool
+    mask_tools: bool
+    mask_reasons: bool
+    final_answer_retries: int
+    max_identical_refusals: int | None
+    max_soft_attempts: int
+    soft_block_mode: Literal["cumulative", "consecutive", "hybrid"]
+    max_consecutive_soft_attempts: int | None
+    escalate_to: ConstraintSeverity | str
+    approval_seconds: float
+    mcp_servers: Mapping[str, Mapping[str, Any]] | None
 
 
 def takes_settings_of(base: type) -> Callable[[C], C]:
