@@ -1,4 +1,4 @@
-"""A model and tools for sub-agents that other processes can import, and what a fan-out says apart from times and ids."""
+"""A model and tools for sub-agents that other processes can import, and what results say apart from times and ids."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from agentltl import tool
 from agentltl.agents.models.report import ModelReport, attach
 from agentltl.agents.models.stream import tokens_of
 
+ARGUMENTS = {"die_once": "place", "note": "place", "get_order": "order_id"}
 TEMPLATE = "Requirement {requirement_id}: {requirement_description}\nTasks:\n{tasks}"
 READ_FIRST = {"name": "read-first", "rule": "before(read_order, change_order)"}
 
@@ -61,8 +62,8 @@ def tools() -> list[Tool]:
 class Clerk(Model):
     """Makes one call for each task of its prompt, `tool argument`, and then answers with the requirement's id.
 
-    The task `fail` makes the model raise, and `wait SECONDS` makes this one reply late. It remembers nothing, so threads
-    can share it. Each reply costs `cost` US dollars (None: not known) and takes `seconds`.
+    The task `fail` makes the model raise, and `wait SECONDS` makes this one reply late. It remembers nothing, so
+    threads can share it. Each reply costs `cost` US dollars (None: not known) and takes `seconds`.
     """
 
     def __init__(self, cost: float | None = None, seconds: float = 0.0) -> None:
@@ -83,16 +84,14 @@ class Clerk(Model):
             if tasks[done] == "fail":
                 raise RuntimeError("the model has failed")
             name, _, value = tasks[done].partition(" ")
-            arguments = {"place" if name in ("die_once", "note") else "order": value}
+            arguments = {ARGUMENTS.get(name, "order"): value}
         function = ChatMessageToolCallFunction(name=name, arguments=arguments)
         call = ChatMessageToolCall(function=function, id=f"call_{id[1]}_{done + 1}", type="function")
         report = ModelReport(
             model="clerk", finish_reason="tool_calls", input_tokens=len(prompt), output_tokens=7,
             input_cost_usd=self.cost, output_cost_usd=self.cost and 0.0, total_cost_usd=self.cost,
         )  # fmt: skip
-        reply = ChatMessage(
-            role=MessageRole.ASSISTANT, content=None, tool_calls=[call], token_usage=tokens_of(report)
-        )
+        reply = ChatMessage(role=MessageRole.ASSISTANT, content=None, tool_calls=[call], token_usage=tokens_of(report))
         attach(reply, report)
         return reply
 

@@ -1,0 +1,42 @@
+"""The template of the sub-agents' tasks."""
+
+from typing import Any
+
+import pytest
+
+from agentltl.agents.sub_agents.requirement import Requirement
+from agentltl.agents.sub_agents.template import prompt_of, read_template
+from agentltl.errors import ConstraintError
+
+ONE = Requirement("r1", "Handle {braces}", ("read it", "change it"))
+
+
+def test_each_task_is_a_line() -> None:
+    template = read_template("{{id}} {requirement_id}: {requirement_description}\n{tasks}\n{requirement_id!r:>6}")
+    assert prompt_of(template, ONE) == "{id} r1: Handle {braces}\n- read it\n- change it\n  'r1'"
+
+
+def test_without_tasks_there_is_no_line() -> None:
+    assert prompt_of("<{tasks}>", Requirement("r1", "x")) == "<>"
+
+
+@pytest.mark.parametrize("field", ["task", "", "0", "tasks[0]", "tasks.x", "requirement_id:{width}", "tasks:{tasks}"])
+def test_any_other_field_is_an_error(field: str) -> None:
+    with pytest.raises(ConstraintError) as error:
+        read_template(f"x {{tasks}} {{{field}}}")
+    assert str(error.value) == (
+        f"the template has the unknown field `{{{field}}}`\n"
+        "the fields are `{requirement_id}`, `{requirement_description}`, `{tasks}`"
+    )
+
+
+@pytest.mark.parametrize("template", ["{tasks", "tasks}", "{tasks!x}", "{tasks:d}"])
+def test_a_malformed_one_is_an_error(template: str) -> None:
+    with pytest.raises(ConstraintError, match="the template cannot be read"):
+        read_template(template)
+
+
+@pytest.mark.parametrize("template", [None, b"{tasks}"])
+def test_it_is_a_text(template: Any) -> None:
+    with pytest.raises(ConstraintError, match="the template is `"):
+        read_template(template)
