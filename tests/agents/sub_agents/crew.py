@@ -16,7 +16,7 @@ from agentltl import tool
 from agentltl.agents.models.report import ModelReport, attach
 from agentltl.agents.models.stream import tokens_of
 
-ARGUMENTS = {"die_once": "place", "note": "place", "get_order": "order_id"}
+ARGUMENTS = {"die": "place", "die_once": "place", "note": "place", "get_order": "order_id"}
 TEMPLATE = "Requirement {requirement_id}: {requirement_description}\nTasks:\n{tasks}"
 READ_FIRST = {"name": "read-first", "rule": "before(read_order, change_order)"}
 
@@ -44,6 +44,12 @@ def die_once(place: str) -> str:
 
 
 @tool
+def die(place: str) -> str:
+    """End the process that this runs in."""
+    os._exit(1)
+
+
+@tool
 def note(place: str) -> str:
     """Write down the process that this runs in, one line for each call."""
     with Path(place).open("a", encoding="utf-8") as lines:
@@ -51,7 +57,7 @@ def note(place: str) -> str:
     return "noted"
 
 
-TOOLS = [read_order, change_order, die_once, note]
+TOOLS = [read_order, change_order, die, die_once, note]
 
 
 def tools() -> list[Tool]:
