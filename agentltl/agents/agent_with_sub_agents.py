@@ -139,7 +139,7 @@ class AgentWithSubAgents(AgentWithConstraints):
         if options.in_threads:
             return Threads(options.executor, options.max_workers, lambda: self._child(guard), sinks, guard is not None)
         assert options.executor is not None
-        sent = blueprint(self._given, self._constraints["constraints"], guard)
+        sent = blueprint(self._given, self._constraints["constraints"], self._validators, guard)
         once = options.on_worker_loss == "report"
         return Processes(options.executor, sent, sinks, events=bool(self.sinks), once=once)
 

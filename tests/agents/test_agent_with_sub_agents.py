@@ -211,17 +211,20 @@ def test_one_whose_model_fails_does_not_end_the_budget() -> None:
 
 
 class Endless(Clerk):
-    """Makes one call after the other once `go` is set, for the requirement `b`."""
+    """For the requirement `b` makes one call after the other once `go` is set; `begun` says that it is at work."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.go, self.calls = threading.Event(), 0
+        self.begun, self.go, self.calls = threading.Event(), threading.Event(), 0
 
     def generate(self, messages: list[ChatMessage], *args: Any, **kwargs: Any) -> ChatMessage:
         reply = super().generate(messages, *args, **kwargs)
         if "Requirement b" in str(messages):
+            self.begun.set()
             assert self.go.wait(timeout=30)
             self.calls += 1
+        else:
+            assert self.begun.wait(timeout=30)
         return reply
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
+from agentltl.agents.output_tool import Validator
 from agentltl.constraints.constraint import Constraint
 from agentltl.constraints.registered import functions_of, register
 from agentltl.constraints.value import as_text
@@ -27,8 +28,14 @@ _INSTEAD = {
 _INSTEAD["model_instance"] = _INSTEAD["model"]
 
 
-def blueprint(given: Mapping[str, Any], constraints: Sequence[Constraint], guard: Guard | None) -> bytes:
-    """The agent that was made with these settings and constraints, whose children go on from this guard.
+def blueprint(
+    given: Mapping[str, Any],
+    constraints: Sequence[Constraint],
+    validators: Sequence[Validator] = (),
+    guard: Guard | None = None,
+) -> bytes:
+    """The agent that was made with these settings and constraints and was given these validators, and the guard from
+    which its children go on.
 
     Raises `ConstraintError` for what cannot be sent to another process.
     """
@@ -38,11 +45,11 @@ def blueprint(given: Mapping[str, Any], constraints: Sequence[Constraint], guard
         "guard": None if guard is None else guard.to_state(),
     }
     functions = functions_of(constraint.formula for constraint in constraints)
-    whole = {"settings": settings, "functions": functions, **plain}
+    whole = {"settings": settings, "functions": functions, "validators": list(validators), **plain}
     try:
         return bytes(cloudpickle.dumps(whole))
     except Exception as error:
-        for name, value in settings.items():
+        for name, value in [*settings.items(), ("output_validator", whole["validators"])]:
             for part in value if isinstance(value, list | tuple) else [value]:
                 _require(part, name)
         for kind, named in functions.items():
@@ -58,6 +65,8 @@ def built(data: bytes) -> tuple[AgentWithSubAgents, Guard | None]:
     whole = cloudpickle.loads(data)
     register(whole["functions"])
     agent = AgentWithSubAgents(**whole["settings"], constraints=whole["constraints"])
+    for validator in whole["validators"]:
+        agent.output_validator(validator)
     return agent, None if whole["guard"] is None else Guard.from_state(whole["guard"])
 
 

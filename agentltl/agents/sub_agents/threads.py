@@ -67,7 +67,8 @@ class Threads:
 
     def _go(self, task: Task) -> Result:
         child = self._child()
-        run = Running(child, task.prompt, reset=not self._goes_on, sinks=self._sinks(task.requirement.id))
+        child.sinks = self._sinks(task.requirement.id)
+        run = Running(child, task.prompt, reset=not self._goes_on)
         with self._lock:
             if self._cancelled:
                 raise RunCancelled

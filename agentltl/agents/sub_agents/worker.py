@@ -30,9 +30,8 @@ def _reply(parcel: Parcel) -> Reply:
     events: list[Event] = []
     with KEPT.lent(parcel.fan_out, parcel.blueprint) as (agent, guard):
         child = agent._child(guard)
-        sinks = [events.append] if parcel.events else []
-        run = Running(child, parcel.prompt, reset=guard is None, sinks=sinks)
-        result = ended(child, run)
+        child.sinks = [events.append] if parcel.events else []
+        result = ended(child, Running(child, parcel.prompt, reset=guard is None))
     return Reply(result, tuple(events))
 
 

@@ -95,9 +95,23 @@ def test_tools_and_model_are_made_there(pool: ProcessPoolExecutor) -> None:
     place = "tests.agents.sub_agents.crew"
     agent = AgentWithSubAgents(f"{place}:tools", f"{place}:clerk", constraints=[READ_FIRST])
     assert canonical(fanned(agent, {"a": RUN}, executor=pool)) == canonical(fanned(agent, {"a": RUN}))
-    sent = blueprint(agent._given, (), None)
+    sent = blueprint(agent._given, ())
     assert b"read_order" not in sent
     assert b"Clerk" not in sent
+
+
+def test_answers_have_their_type_there_too(pool: ProcessPoolExecutor) -> None:
+    agent = agent_of(Numbers(), output_type=Number, output_retries=1)
+
+    @agent.output_validator
+    def even(number: Number) -> Number:
+        assert number.value % 2 == 0, "an even one is wanted"
+        return number
+
+    there = fanned(agent, {"a": [], "b": []}, executor=pool)
+    assert [one.output for one in there.results] == [Number(value=2)] * 2
+    assert all(type(one.output) is Number for one in there.results)
+    assert canonical(there) == canonical(fanned(agent, {"a": [], "b": []}, max_workers=2))
 
 
 def test_sinks_are_told_when_a_sub_agent_is_over(pool: ProcessPoolExecutor) -> None:
@@ -109,6 +123,21 @@ def test_sinks_are_told_when_a_sub_agent_is_over(pool: ProcessPoolExecutor) -> N
         assert [event.kind for event in own].count("tool_call_start") == 3
         assert own[0].data["execution_id"] == own[-1].data["result"].execution_id == one.execution_id
         assert (own[0].kind, own[-1].kind) == ("agent_start", "agent_end")
+
+
+class Number(BaseModel):
+    """An answer."""
+
+    value: int
+
+
+class Numbers(Clerk):
+    """Answers with 1, and with 2 once it was told why."""
+
+    def generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
+        reply = super().generate(messages, *args, **kwargs)
+        reply.tool_calls[0].function.arguments = {"value": 2 if "an even one" in str(messages) else 1}
+        return reply
 
 
 class Locked(Clerk):
@@ -271,7 +300,7 @@ def test_a_worker_builds_an_agent_once_and_forgets_it_when_it_is_idle(monkeypatc
         return made[-1]
 
     monkeypatch.setattr("agentltl.agents.sub_agents.kept.built", building)
-    sent, kept = blueprint(agent_of()._given, (), None), Kept(idle=0.05)
+    sent, kept = blueprint(agent_of()._given, ()), Kept(idle=0.05)
     closed = threading.Event()
     with kept.lent("one", sent) as (agent, guard):
         assert guard is None
