@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from smolagents import tool
 
-from agentltl import AgentWithConstraints, verify_trace
+from agentltl import AgentWithConstraints, AgentWithSubAgents, verify_trace
 from agentltl.agents.models.scripted import ScriptedModel
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "results.md").read_text(encoding="utf-8")
@@ -63,3 +63,15 @@ def test_the_keys_are_those_of_a_run(run: tuple[dict[str, Any], dict[str, Any]])
     assert documented("`blocked_tool_call`") == status["blocked_tool_call"].keys()
     assert documented("`verify_trace`") == report.keys()
     assert documented("A record of `verify_trace`") == report["constraints"][0].keys()
+
+
+def test_the_keys_of_a_fan_out() -> None:
+    model = ScriptedModel([("ping", {"n": 1}), ("final_answer", {"answer": "done"})])
+    agent = AgentWithSubAgents([ping], model, constraints=RULES)
+    result = agent.run_per_requirement(["Ping."], [["once"]], "{tasks}")
+    metrics = result["metrics"]
+    assert documented("`AgentWithSubAgents.run_per_requirement`") == result.keys()
+    assert documented("An entry of `sub_results`") == result["sub_results"][0].keys()
+    assert documented("`metrics` of all sub-agents") == metrics.keys()
+    assert documented("An entry of `per_requirement_metrics`") == metrics["per_requirement_metrics"][0].keys()
+    assert documented("An entry of `all_tool_calls`") == metrics["all_tool_calls"][0].keys()
