@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -173,6 +174,7 @@ def test_sinks_are_told_whose_event_it_is() -> None:
             overlapped.append(event)
             return
         events.append(event)
+        time.sleep(0.002)
         busy.release()
 
     agent = agent_of(sinks=[sink], name="desk")

@@ -250,7 +250,7 @@ def test_a_lost_worker_costs_no_requirement(own_pool: ProcessPoolExecutor, tmp_p
     assert [one["requirement_id"] for one in result.results] == list(tasks)
 
 
-def test_what_takes_its_worker_down_each_time_is_an_entry(own_pool: ProcessPoolExecutor) -> None:
+def test_what_takes_its_worker_down_each_time_takes_nobody_with_it(own_pool: ProcessPoolExecutor) -> None:
     tasks = {str(n): RUN for n in range(6)} | {"2": ["die now"]}
     result = fanned(agent_of(), tasks, executor=own_pool)
     assert [one.success for one in result.results] == [n != 2 for n in range(6)]
