@@ -6,7 +6,7 @@ import json
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -27,6 +27,12 @@ def agent_of(model: Clerk | None = None, **settings: Any) -> AgentWithSubAgents:
 
 def fanned(agent: AgentWithSubAgents, tasks: dict[str, list[str]], **options: Any) -> Any:
     return agent.run_per_requirement({id: f"Order {id}" for id in tasks}, tasks, TEMPLATE, **options)
+
+
+def in_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine gives."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:  # the thread keeps the loop that it may have
+        return runner.run(work)
 
 
 def test_each_requirement_has_a_sub_agent_of_its_own() -> None:
@@ -257,7 +263,7 @@ def test_beside_an_event_loop() -> None:
         wanted = {id: f"Order {id}" for id in tasks}
         return await asyncio.gather(*(agent.arun_per_requirement(wanted, tasks, TEMPLATE) for _ in range(2)))
 
-    one, other = asyncio.run(both())
+    one, other = in_loop(both())
     assert canonical(one) == canonical(other) == canonical(fanned(agent, {"a": RUN, "b": []}))
 
 
@@ -274,7 +280,7 @@ def test_cancelling_the_task_is_an_interrupt() -> None:
         with pytest.raises(asyncio.CancelledError):
             await running
 
-    asyncio.run(cancelled())
+    in_loop(cancelled())
     assert {e.data["requirement_id"]: e.data["ending"] for e in events if e.kind == "agent_end"} == {"b": "cancelled"}
 
 
