@@ -11,7 +11,7 @@ from typing import Self
 from agentltl.constraints.value import Json
 from agentltl.record.plain import plain
 from agentltl.record.result import Result
-from agentltl.record.usage import NOTHING, Usage
+from agentltl.record.usage import Usage
 
 _TOTALS = ("input_tokens", "output_tokens", "total_tokens", "num_steps", "num_tool_calls")
 
@@ -48,7 +48,7 @@ class SubAgentsResult(dict[str, Json]):
     @property
     def usage(self) -> Usage:
         """The sum of the children's usages; a child that was lost with its worker has none."""
-        return sum((result.usage for result in self.results), NOTHING)
+        return sum((result.usage for result in self.results), Usage())
 
     def __repr__(self) -> str:
         failed = sum(result.is_error for result in self.results)

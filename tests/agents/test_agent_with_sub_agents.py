@@ -202,15 +202,20 @@ def test_once_the_budget_is_spent_no_further_one_starts() -> None:
     assert [one.success for one in result.results] == [True, True, False, False]
     assert sum(event.kind == "agent_start" for event in events) == 2
     late = result.results[3]
-    assert late["error"].startswith("not started: the sub-agents have spent $0.6 of `max_cost_usd=0.5`\n")
-    assert (late.error_class, late.interrupted) == ("BudgetExceededError", True)
+    assert late["error"].startswith("not started: the sub-agents have used up `max_cost_usd=0.5`: 0.6 USD\n")
+    assert (late.error_class, late.interrupted) == ("RunLimitError", True)
     assert late["metrics"]["num_steps"] == 0
+
+
+def test_the_limits_of_the_agent_are_those_of_each_sub_agent() -> None:
+    result = fanned(agent_of(Clerk(cost=0.1), max_cost_usd=0.15), {"a": RUN, "b": []})
+    assert [one.ending for one in result.results] == ["limit", "answer"]
 
 
 def test_a_cost_that_is_not_known_is_more_than_any_budget() -> None:
     result = fanned(agent_of(), {"a": RUN, "b": RUN}, max_cost_usd=100.0)
     assert [one.success for one in result.results] == [True, False]
-    assert "is not known" in result["sub_results"][1]["error"]
+    assert "nobody knows what the sub-agent of `a` has cost" in result["sub_results"][1]["error"]
 
 
 def test_one_whose_model_fails_does_not_end_the_budget() -> None:
@@ -338,7 +343,7 @@ def test_settings_are_not_shown() -> None:
         ({"inherit": "memory"}, "`inherit` is `'memory'`\nuse one of: 'state', None"),
         ({"on_worker_loss": "ignore"}, "`on_worker_loss` is `'ignore'`\nuse one of: 'retry', 'report'"),
         ({"on_progress": 3}, "`on_progress` is `3`\n"),
-        ({"max_cost_usd": -1}, "`max_cost_usd` is `-1`\n"),
+        ({"max_cost_usd": -1}, "`max_cost_usd=-1` limits nothing\n"),
     ],
 )
 def test_options_that_make_no_sense_are_an_error_before_anything_runs(options: dict[str, Any], message: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from agentltl.errors import ConstraintError
+from agentltl.agents.limits import require_positive
 from agentltl.record.result import Result
 
 
@@ -16,21 +14,17 @@ class Budget:
     """
 
     def __init__(self, limit: float | None) -> None:
-        number: object = limit
-        if limit is not None and (
-            not isinstance(number, int | float) or isinstance(number, bool) or not 0 < limit < math.inf
-        ):
-            raise ConstraintError(f"`max_cost_usd` is `{limit!r}`\ngive a number of US dollars above 0, or None")
+        require_positive("max_cost_usd", limit)
         self.limit = limit
         self.spent = 0.0
         self._unknown: str | None = None
 
     def add(self, id: str, result: Result | None) -> None:
         """The sub-agent of a requirement is over, with this result; None if nobody knows what it came to."""
-        cost = None if result is None else result.total_cost
-        if cost is not None:
-            self.spent += cost
-        elif result is None or result.total_tokens or any(a["status"] == "success" for a in result.attempts):
+        usage = None if result is None else result.usage
+        if usage is not None and usage.total_cost_usd is not None:
+            self.spent += usage.total_cost_usd
+        elif usage is None or usage.model_calls > usage.failed_calls:
             self._unknown = id
 
     @property
@@ -40,12 +34,13 @@ class Budget:
             return None
         if self._unknown is not None:
             return (
-                f"not started: what the sub-agent of `{self._unknown}` has cost is not known, "
-                f"so `max_cost_usd={self.limit:g}` cannot be kept\nuse a model whose price is known, or no budget"
+                f"not started: `max_cost_usd={self.limit:g}` cannot be kept, since nobody knows what the sub-agent of "
+                f"`{self._unknown}` has cost\n"
+                "tell the price of its model with `litellm.register_model`, or do without a budget"
             )
         if self.spent >= self.limit:
             return (
-                f"not started: the sub-agents have spent ${self.spent:.6g} of `max_cost_usd={self.limit:g}`\n"
+                f"not started: the sub-agents have used up `max_cost_usd={self.limit:g}`: {self.spent:.6g} USD\n"
                 "raise it, and run the requirements that are left"
             )
         return None

@@ -15,6 +15,7 @@ from agentltl.agents.sub_agents.place import Place, WorkerLostError
 from agentltl.agents.sub_agents.progress import OnProgress, progress
 from agentltl.agents.sub_agents.task import Task
 from agentltl.agents.watched_model import RunCancelled
+from agentltl.errors import RunLimitError
 from agentltl.record.result import Result
 from agentltl.record.sub_results import SubAgentsResult, SubResult
 
@@ -54,7 +55,7 @@ class FanOut:
         while self._waiting and self._has_room():
             task = self._waiting.popleft()
             if (why_not := self._budget.why_not) is not None:
-                self._done(task, without_run(why_not, "BudgetExceededError", "cancelled"), told)
+                self._done(task, without_run(why_not, RunLimitError.__name__, "limit"), told)
                 continue
             try:
                 future = self._place.start(task)

@@ -21,7 +21,7 @@ def test_it_is_spent_when_the_costs_have_come_to_it() -> None:
     assert budget.why_not is None
     budget.add("b", Result("x", attempts=[attempt(cost=0.25)]))
     assert budget.why_not == (
-        "not started: the sub-agents have spent $0.5 of `max_cost_usd=0.5`\n"
+        "not started: the sub-agents have used up `max_cost_usd=0.5`: 0.5 USD\n"
         "raise it, and run the requirements that are left"
     )
 
@@ -30,7 +30,7 @@ def test_it_is_spent_when_the_costs_have_come_to_it() -> None:
 def test_an_unknown_cost_is_more_than_any_budget(result: Result | None) -> None:
     budget = Budget(1000)
     budget.add("a", result)
-    assert (budget.why_not or "").startswith("not started: what the sub-agent of `a` has cost is not known")
+    assert (budget.why_not or "").startswith("not started: `max_cost_usd=1000` cannot be kept, since nobody knows")
 
 
 @pytest.mark.parametrize("attempts", [[], [{**attempt("error", tokens=None), "output_cost_usd": None}]])
@@ -48,5 +48,5 @@ def test_without_a_limit_everything_may_start() -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, True, float("nan"), float("inf"), "1"])
 def test_a_limit_is_a_number_above_0(limit: Any) -> None:
-    with pytest.raises(ConstraintError, match="`max_cost_usd` is `"):
+    with pytest.raises(ConstraintError, match="limits nothing"):
         Budget(limit)

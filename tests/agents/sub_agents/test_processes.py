@@ -272,7 +272,7 @@ def test_a_loss_that_is_to_be_reported_is_run_once(own_pool: ProcessPoolExecutor
 def test_under_a_budget_a_lost_worker_ends_it(own_pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     tasks = {"a": [f"die_once {tmp_path / 'died'}"], "b": RUN}
     result = fanned(agent_of(Clerk(cost=0.1)), tasks, executor=own_pool, max_cost_usd=100.0)
-    assert [one.error_class for one in result.results] == ["WorkerLostError", "BudgetExceededError"]
+    assert [one.error_class for one in result.results] == ["WorkerLostError", "RunLimitError"]
 
 
 def test_an_interrupt_takes_back_what_has_not_begun() -> None:
