@@ -12,6 +12,7 @@ from agentltl.agents.joint_call import JointCall
 from agentltl.agents.managing import Manages
 from agentltl.agents.members import outers_of
 from agentltl.agents.remembering import Remembering
+from agentltl.agents.rendering import Rendering
 from agentltl.agents.stop import PendingStopError
 from agentltl.agents.ticket import Ready, Ticket, as_value, changed_words, same
 from agentltl.agents.verdict import Verdict
@@ -21,7 +22,7 @@ from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.state import Turn
 
 
-class JudgedCalls(Manages, Remembering, ToolCallingAgent):
+class JudgedCalls(Manages, Remembering, Rendering, ToolCallingAgent):
     """A tool-calling agent that asks `guard` about each call, and its manager's guard while it is called."""
 
     _goes_on: int | None = None

@@ -9,10 +9,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import StrictUndefined, Template
 from smolagents.agents import ToolCallingAgent, ToolOutput
 from smolagents.memory import ActionStep, ToolCall
 from smolagents.models import ChatMessage, ChatMessageToolCall, ChatMessageToolCallFunction
@@ -24,6 +22,7 @@ from agentltl.agents.output_tool import OutputTool
 from agentltl.agents.purposes import Purposes
 from agentltl.agents.recorder import in_member
 from agentltl.agents.remembering import Remembering
+from agentltl.agents.rendering import Rendering
 from agentltl.agents.ticket import CallName, Ticket
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.constraints.value import Json
@@ -33,12 +32,6 @@ if TYPE_CHECKING:
     Base = ToolCallingAgent
 else:
     Base = object
-
-
-@lru_cache(maxsize=64)
-def _compiled(template: str) -> Template:
-    compiled: Template = Template(template, undefined=StrictUndefined)
-    return compiled
 
 
 class Recorded(Purposes, Base):
@@ -53,16 +46,9 @@ class Recorded(Purposes, Base):
         return prompt
 
     def initialize_system_prompt(self) -> str:
-        """As smolagents, which compiles the template anew each time; a prompt that has just been made is taken."""
+        """As smolagents, but for a prompt that has just been made."""
         prompt, self._rendered = self._rendered, None
-        if prompt is not None:
-            return prompt
-        try:
-            return _compiled(self.prompt_templates["system_prompt"]).render(
-                tools=self.tools, managed_agents=self.managed_agents, custom_instructions=self.instructions
-            )
-        except Exception:
-            return str(super().initialize_system_prompt())  # with the error that smolagents makes of it
+        return super().initialize_system_prompt() if prompt is None else prompt
 
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""
@@ -123,7 +109,7 @@ class Recorded(Purposes, Base):
         return message
 
 
-class RecordedAgent(Recorded, Remembering, ToolCallingAgent):
+class RecordedAgent(Recorded, Remembering, Rendering, ToolCallingAgent):
     """A recorded tool-calling agent."""
 
     def _setup_step_callbacks(self, step_callbacks: Any) -> None:
