@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from agentltl.guard.decision import Violation as Violation
     from agentltl.guard.guard import Guard as Guard
     from agentltl.guard.severity import ConstraintSeverity as ConstraintSeverity
+    from agentltl.record.deployment import ResultDeploy as ResultDeploy
     from agentltl.record.events import Event as Event
     from agentltl.record.events import EventKind as EventKind
     from agentltl.record.result import Result as Result
@@ -70,12 +71,13 @@ _HOMES = {
     "agentltl.agents.models.retry": ("Retry",),
     "agentltl.agents.models.timeout": ("Timeout",),
     "agentltl.errors": (
-        "AgentLTLError", "ApprovalPendingError", "ConstraintError", "ConstraintViolationError", "FormulaError",
-        "MissingExtraError", "PredicateError", "RuleFileError", "RunLimitError", "TraceError",
+        "AgentLTLError", "ApprovalPendingError", "ConstraintError", "ConstraintViolationError", "DeployError",
+        "FormulaError", "MissingExtraError", "PredicateError", "RuleFileError", "RunLimitError", "TraceError",
     ),
     "agentltl.guard.decision": ("Decision", "Violation"),
     "agentltl.guard.guard": ("Guard",),
     "agentltl.guard.severity": ("ConstraintSeverity",),
+    "agentltl.record.deployment": ("ResultDeploy",),
     "agentltl.record.events": ("Event", "EventKind"),
     "agentltl.record.result": ("Result",),
     "agentltl.record.sub_results": ("SubAgentsResult", "SubResult"),

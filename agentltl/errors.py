@@ -79,6 +79,10 @@ class OutputError(AgentLTLError, ValueError):
     """An answer that is not of the type that was asked for, or that a validator does not accept."""
 
 
+class DeployError(AgentLTLError):
+    """An agent that cannot be served: its address cannot be had, or the server does not start."""
+
+
 class ConstraintViolationError(AgentLTLError):
     """A constraint has stopped the run. `decision` says which call broke which constraints, and how."""
 

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "agentltl"
-LAYERS = ["constraints", "guard", "record", "agents", "cli"]
+LAYERS = ["constraints", "guard", "record", "agents", "server", "cli"]
 SHARED = {"errors"}  # below every layer, though it may name a type of one
 ABOVE = {"__init__", "__main__", "testing"}  # may see every layer
 

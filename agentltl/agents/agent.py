@@ -18,6 +18,7 @@ from smolagents.tools import BaseTool, Tool
 
 from agentltl.agents.background import events, events_async, result_async
 from agentltl.agents.deltas import FINAL_ANSWER
+from agentltl.agents.deployable import Deployable
 from agentltl.agents.dry_run import dry
 from agentltl.agents.earlier import Messages, checked, remembered
 from agentltl.agents.limits import Limits
@@ -35,7 +36,7 @@ from agentltl.record.events import Event, Sink
 from agentltl.record.result import Result
 
 
-class Agent:
+class Agent(Deployable):
     """A model with tools.
 
     `tools` are smolagents tools. `model` is a litellm name (`"openai/gpt-4o"`), a smolagents model, or `"local"`, the

@@ -93,7 +93,9 @@ def _class(name: str, cls: type) -> Iterator[str]:
         about = inspect.cleandoc(import_module(cls.__module__).__doc__ or "").split("\n\n", 1)[1]
         yield f"\n{sentences(about)}\n"
     own = [c for c in cls.__mro__ if c is cls or (c.__module__.startswith("agentltl.") and c.__bases__ == (object,))]
-    own = [c for c in own if c is cls or c.__name__ not in agentltl.__all__]  # the others have a section of their own
+    # The others have a section of their own, or are part of a class that has one.
+    named_bases = [c for c in cls.__mro__[1:] if c.__name__ in agentltl.__all__]
+    own = [c for c in own if c is cls or not any(issubclass(base, c) for base in named_bases)]
     named = dict.fromkeys(member for c in own for member in vars(c) if not member.startswith("_"))
     members = [line for member in named if (line := _member(cls, member))]
     if members:
