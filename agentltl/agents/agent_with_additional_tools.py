@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 from smolagents.models import Model
 from smolagents.tools import Tool
@@ -13,10 +12,11 @@ from agentltl.agents.agent import Agent
 from agentltl.agents.mcp.servers import McpServers
 from agentltl.agents.settings import AgentSettings, takes_settings_of
 from agentltl.errors import ConstraintError
+from agentltl.record.closing import Closing
 
 
 @takes_settings_of(Agent)
-class AgentWithAdditionalTools(Agent):
+class AgentWithAdditionalTools(Closing, Agent):
     """An agent that has the tools of MCP servers beside its own. Use it in a `with` block, which ends the connections.
 
     `mcp_servers` is what `McpServers` takes: a mapping from names to `{"command", "args", "env", "cwd"}` or
@@ -49,14 +49,6 @@ class AgentWithAdditionalTools(Agent):
     def close(self) -> None:
         """End the connections to the servers. A second time does nothing."""
         self.mcp_servers.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _require_usable(self) -> None:
         if self.mcp_servers.tools and self.mcp_servers.closed:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
+
+from agentltl.record.closing import Closing
 
 
 class Running(Protocol):
@@ -18,7 +19,7 @@ class Running(Protocol):
 
 
 @dataclass
-class ResultDeploy:
+class ResultDeploy(Closing):
     """A deployed agent. In a `with` block it is closed at the end.
 
     `url` is where the agent is reached and `agent_card_url` where its card is; `status` is `pending` until the server
@@ -39,11 +40,3 @@ class ResultDeploy:
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the server has ended, for ever or at most `seconds`; whether it has. For scripts that serve."""
         return self._server is None or self._server.wait(seconds)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

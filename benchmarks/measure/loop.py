@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -34,18 +32,9 @@ def _loop(bench: Bench, work: str, steps: int) -> list[Row]:
 
 def _run(steps: int, times: int, *, guarded: bool) -> float:
     """The seconds of one run of an agent: `steps` calls, and the final answer."""
-    agents = [_agent(steps, guarded) for _ in range(times)]
-    gc.collect()
-    gc.disable()
-    try:
-        began = time.perf_counter()
-        answers = [agent.run("Go through the tickets.") for agent in agents]
-        taken = time.perf_counter() - began
-    finally:
-        gc.enable()
-    if any(answer != "done" for answer in answers):
-        raise RuntimeError(f"the agent answers `{answers[0]}`")
-    return taken / times
+    from measure.agents import seconds_of_runs
+
+    return seconds_of_runs([_agent(steps, guarded) for _ in range(times)])
 
 
 def _agent(steps: int, guarded: bool) -> Any:

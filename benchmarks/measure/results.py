@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
@@ -67,24 +66,12 @@ def _ours(steps: int) -> float:
 
 def _seconds(steps: int, make: Callable[[list[Any], Any], Any]) -> float:
     from agentltl.testing import ScriptedModel
-    from measure.agents import tools
+    from measure.agents import seconds_of_runs, tools
 
-    times = max(1, 250 // steps)
-    agents = [
-        make(tools(), ScriptedModel([*(call(i) for i in range(steps)), ("final_answer", {"answer": "done"})]))
-        for _ in range(times)
-    ]
-    gc.collect()
-    gc.disable()
-    try:
-        began = time.perf_counter()
-        answers = [str(agent.run("Go through the tickets.")) for agent in agents]
-        taken = time.perf_counter() - began
-    finally:
-        gc.enable()
-    if any(answer != "done" for answer in answers):
-        raise RuntimeError(f"the agent answers `{answers[0]}`")
-    return taken / times
+    def model() -> ScriptedModel:
+        return ScriptedModel([*(call(i) for i in range(steps)), ("final_answer", {"answer": "done"})])
+
+    return seconds_of_runs([make(tools(), model()) for _ in range(max(1, 250 // steps))])
 
 
 def _first_event(rounds: int) -> list[float]:

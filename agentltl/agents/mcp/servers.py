@@ -8,8 +8,7 @@ import concurrent.futures
 import logging
 import weakref
 from collections.abc import Collection, Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from agentltl.agents.mcp.connection import Connection
 from agentltl.agents.mcp.errors import McpServerError
@@ -21,6 +20,7 @@ from agentltl.agents.mcp.transport import require_sdk
 from agentltl.constraints.constraint import Constraint
 from agentltl.guard.approvals import APPROVED
 from agentltl.guard.ending import FINAL_ANSWER
+from agentltl.record.closing import Closing
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, Tool
@@ -31,7 +31,7 @@ RESERVED = (FINAL_ANSWER, APPROVED)
 """A tool that every agent has, and an event whose name no tool can have."""
 
 
-class McpServers:
+class McpServers(Closing):
     """Connections to MCP servers, and `tools`, which any agent of smolagents can have.
 
     `servers` is a mapping from names to settings: `{"command", "args", "env", "cwd"}` for a process,
@@ -77,14 +77,6 @@ class McpServers:
         self.closed = True
         if self._live is not None:
             self._live.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _offer(self, found: dict[str, list[Tool] | McpServerError], taken: set[str]) -> None:
         """Make the tools of those servers that could be reached."""
