@@ -355,3 +355,26 @@ def nested(depth: int) -> object:
 def test_what_cannot_be_written_ends_no_run_without_a_result(value: object) -> None:
     result, _ = run(("final_answer", {"answer": value}), ANSWER)
     assert json.loads(json.dumps(result.messages)) == result.messages
+
+
+def test_a_notebook_shows_the_calls_and_what_they_broke() -> None:
+    rules = [{"name": "<once>", "rule": 'G !add(b = "<b>")', "severity": "TOLERATE"}]
+
+    @tool
+    def add(a: int, b: str) -> str:
+        """Add.
+
+        Args:
+            a: One.
+            b: The other.
+        """
+        return "<i>"
+
+    model = ScriptedModel([("add", {"a": 1, "b": "<b>"}), ("final_answer", {"answer": "x"})])
+    html = AgentWithConstraints([add], model, constraints=rules).run("Go.")._repr_html_()
+    assert "calls that ran: 1" in html
+    assert 'add(a=1, b="&lt;b&gt;")' in html.replace("&quot;", '"')
+    assert "violations: 1" in html
+    assert "&lt;once&gt;" in html
+    assert "<b>" not in html
+    assert "<i>" not in html
