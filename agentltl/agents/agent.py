@@ -23,6 +23,7 @@ from agentltl.agents.dry_run import dry
 from agentltl.agents.earlier import Messages, checked, remembered
 from agentltl.agents.limits import Limits
 from agentltl.agents.models.chosen import chosen
+from agentltl.agents.models.wrapper import apart
 from agentltl.agents.output_tool import OutputTool, Validator
 from agentltl.agents.recorded import Recorded, RecordedAgent
 from agentltl.agents.running import Running
@@ -215,12 +216,13 @@ class Agent(Deployable):
             )
 
     def _twin(self, **changed: Any) -> Self:
-        """An agent with the settings, tools and model of this one, and a memory, a guard and a conversation of its own;
-        what its runs give is this one's `last_result`, too. `changed` are settings that smolagents' agent has
-        instead."""
+        """An agent with the settings, tools and model of this one, and a memory, a guard, circuit breakers and a
+        conversation of its own; what its runs give is this one's `last_result`, too. `changed` are settings that
+        smolagents' agent has instead."""
         twin = copy.copy(self)
         twin._under_way, twin._earlier, twin.last_result = {}, [], None
-        twin._model = WatchedModel(self._asked)
+        twin._asked = apart(self._asked)
+        twin._model = WatchedModel(twin._asked)
         # The templates given, or smolagents reads its own from their file again.
         twin._settings = {**self._settings, "prompt_templates": self.smolagent.prompt_templates, **changed}
         twin.smolagent = twin._made()

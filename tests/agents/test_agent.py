@@ -616,3 +616,12 @@ def at(value: Any, place: tuple[Any, ...]) -> Any:
     for key in place:
         value = value[key]
     return value
+
+
+def test_runs_at_the_same_time_do_not_open_circuits_for_each_other() -> None:
+    model = ScriptedModel([*[TimeoutError("no answer")] * 4, ("final_answer", {"answer": "here"})])
+    agent = Agent([], model, retries=0)
+    with agent._free(True, None):  # a run is under way
+        classes = [agent.run("Do it.").error_class for _ in range(4)]
+        assert agent.run("Do it.")["answer"] == "here"
+    assert classes == ["TimeoutError"] * 4

@@ -15,6 +15,7 @@ from smolagents.models import ChatMessage
 
 from agentltl import AgentWithConstraints, AgentWithSubAgents, ConstraintError, Event, Result, SubResult, Usage
 from agentltl.agents.agent import Agent
+from agentltl.agents.models.breaker import Breaker
 from agentltl.record.metrics import metrics_of
 from tests.agents.sub_agents.crew import READ_FIRST, TEMPLATE, TOOLS, Clerk, canonical
 
@@ -103,6 +104,24 @@ def test_one_that_fails_does_not_disturb_the_others() -> None:
     assert "the model has failed" in failed["error"]
     assert failed.error_class == "RuntimeError"
     assert failed["metrics"]["num_tool_calls"] == 1  # what it did before is not lost
+
+
+class Poisoned(Clerk):
+    """Finds its provider down whenever it is asked about the word POISON."""
+
+    def generate(self, messages: list[ChatMessage], *args: Any, **kwargs: Any) -> ChatMessage:
+        if "POISON" in str(messages):
+            raise TimeoutError("no answer")
+        return super().generate(messages, *args, **kwargs)
+
+
+@pytest.mark.parametrize("model", [Poisoned(), Breaker(Poisoned(), failures=1)])
+def test_nor_does_one_whose_model_is_left_alone(model: Any) -> None:
+    tasks = {"a": ["POISON"], "b": ["POISON"], "c": ["POISON"], "d": RUN, "e": ["POISON"]}
+    agent = agent_of(model, retries=0)
+    result = fanned(agent, tasks)
+    assert [one.error_class for one in result.results] == ["TimeoutError"] * 3 + [None, "TimeoutError"]
+    assert agent.run("Requirement x: none").success
 
 
 class Refusing(ThreadPoolExecutor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from agentltl.agents.models.errors import CircuitOpenError
 from agentltl.agents.models.leaf import ask, ask_stream
 from agentltl.agents.models.registry import register
 from agentltl.agents.models.transient import can_pass
-from agentltl.agents.models.wrapper import Stream, Wrapper
+from agentltl.agents.models.wrapper import Stream, Wrapper, apart
 
 
 class Breaker(Wrapper):
@@ -23,7 +24,8 @@ class Breaker(Wrapper):
     seconds. After that one call tries it; a reply closes the circuit, a failure opens it again.
 
     What counts as a failure is what can pass (see `Retry`): a request that the provider refuses says nothing of its
-    health. Threads may share one breaker; a copy of it begins closed.
+    health. Threads may share one breaker; a copy of it begins closed,
+    and an agent's sub-agents and its runs beside another one have copies.
     """
 
     def __init__(self, model: Model, failures: int = 3, cool_down: float = 30.0) -> None:
@@ -45,6 +47,11 @@ class Breaker(Wrapper):
     def _stream(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> Stream:
         with self._circuit():
             yield from ask_stream(self.model, messages, *args, **kwargs)
+
+    def _apart(self) -> Model:
+        twin = copy.copy(self)
+        twin.model = apart(self.model)
+        return twin
 
     def _close(self) -> None:
         self._lock = threading.Lock()

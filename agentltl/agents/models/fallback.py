@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ from agentltl.agents.models.leaf import ask, ask_stream, name_of
 from agentltl.agents.models.own_retries import one_request
 from agentltl.agents.models.registry import model_of, register, saved
 from agentltl.agents.models.watch import watch
-from agentltl.agents.models.wrapper import Stream, Wrapper
+from agentltl.agents.models.wrapper import Stream, Wrapper, apart
 from agentltl.constraints.value import as_text
 from agentltl.errors import AgentLTLError, ConstraintError
 from agentltl.record.attempt import ModelFallback
@@ -76,6 +77,14 @@ class Fallback(Wrapper):
             else:
                 return
         yield from ask_stream(self.models[-1], messages, *args, **kwargs)
+
+    def _apart(self) -> Model:
+        below = [apart(model) for model in self.models]
+        if all(one is model for one, model in zip(below, self.models, strict=True)):
+            return self
+        twin = copy.copy(self)
+        twin.models = below
+        return twin
 
     def _streams(self) -> bool:
         return all(hasattr(model, "generate_stream") for model in self.models)

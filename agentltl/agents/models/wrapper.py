@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Self
 
@@ -22,6 +23,12 @@ def leaves(model: Model) -> Iterator[Model]:
         yield model
 
 
+def apart(model: Model) -> Model:
+    """The model as one that shares no circuit breaker with this one: its breakers are new and closed, what it asks in
+    the end is the same objects. A model without a breaker is given back as it is."""
+    return model._apart() if isinstance(model, Wrapper) else model
+
+
 class Wrapper(Model):
     """A model that asks `model`, and is it in everything else. It has `generate_stream` exactly when that has.
 
@@ -39,6 +46,15 @@ class Wrapper(Model):
 
     def _stream(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> Stream:
         raise NotImplementedError
+
+    def _apart(self) -> Model:
+        """See `apart`."""
+        below = apart(self.model)
+        if below is self.model:
+            return self
+        twin = copy.copy(self)
+        twin.model = below
+        return twin
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
         """As the model below."""

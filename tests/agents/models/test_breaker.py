@@ -10,8 +10,11 @@ import pytest
 from agentltl.agents.models import breaker
 from agentltl.agents.models.breaker import Breaker
 from agentltl.agents.models.errors import CircuitOpenError
+from agentltl.agents.models.fallback import Fallback
 from agentltl.agents.models.retry import Retry
 from agentltl.agents.models.scripted import ScriptedModel
+from agentltl.agents.models.timeout import Timeout
+from agentltl.agents.models.wrapper import apart, leaves
 from agentltl.errors import ConstraintError
 from tests.agents.models.calling import ASK, Broken, StatusError
 
@@ -138,6 +141,27 @@ def test_a_copy_begins_closed(copied: Any, clock: Clock) -> None:
     assert (again.failures, again.cool_down, again.generate(ASK).content) == (1, 7, "hi")
     with pytest.raises(CircuitOpenError):
         model.generate(ASK)
+
+
+def test_apart_the_breakers_are_new_and_the_models_the_same(clock: Clock) -> None:
+    first, second = ScriptedModel([DOWN, "hi"]), ScriptedModel([DOWN, "ho"])
+    model = Timeout(Fallback([Breaker(Retry(first, 0), failures=1, cool_down=7), Breaker(second, failures=1)]), 9)
+    with pytest.raises(StatusError):
+        model.generate(ASK)
+    with pytest.raises(CircuitOpenError):
+        model.generate(ASK)
+    again: Any = apart(model)
+    assert again.generate(ASK).content == "hi"
+    assert (again.seconds, again.model.models[0].cool_down, again.model.models[1].failures) == (9, 7, 1)
+    assert [id(leaf) for leaf in leaves(again)] == [id(first), id(second)]
+    assert again.model.models[0].model is model.model.models[0].model  # no breaker is below
+    with pytest.raises(CircuitOpenError):
+        model.generate(ASK)
+
+
+def test_without_a_breaker_nothing_is_apart() -> None:
+    for model in (ScriptedModel([]), Retry(ScriptedModel([])), Timeout(Fallback([Retry(ScriptedModel([]))]), 9)):
+        assert apart(model) is model
 
 
 def test_the_error_can_be_sent_to_another_process() -> None:
