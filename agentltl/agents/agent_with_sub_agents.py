@@ -83,8 +83,8 @@ class AgentWithSubAgents(AgentWithConstraints):
         of `{"id", "description"}`; `tasks` is a mapping by id or a parallel list, of a list of texts each. A sub-agent
         is given `template` with the fields `{requirement_id}`, `{requirement_description}` and `{tasks}`, which is a
         line `- ...` for each task.
-        With `inherit="state"` the constraints of each sub-agent go on from the calls of this agent's last run;
-        otherwise from nothing.
+        With `inherit="state"` the constraints of each sub-agent go on from what has happened in this agent's last run:
+        not from what it was told or people have allowed it. Otherwise they begin with nothing.
 
         A sub-agent that fails has its error in its entry and does not disturb the others.
         `max_workers` of them run at once, in threads of this process; of an `executor` in its workers, as many as it
@@ -134,7 +134,10 @@ class AgentWithSubAgents(AgentWithConstraints):
         return FanOut(work, self._place(options), options)
 
     def _place(self, options: Options) -> Place:
-        guard = None if options.inherit is None else copy.deepcopy(self.guard)
+        guard = None
+        if options.inherit is not None:
+            guard = copy.deepcopy(self.guard)
+            guard.handed_over()
         sinks = sinks_for(self.sinks)
         if options.in_threads:
             return Threads(options.executor, options.max_workers, lambda: self._child(guard), sinks, guard is not None)

@@ -54,6 +54,11 @@ class Approvals:
         """A person has answered what a decision asked."""
         return replace(self, asked=self._others(call), answered=self.answered | {id})
 
+    def handed_over(self) -> Approvals:
+        """For another model: nothing is asked and nothing allowed, and what was asked has no answer any more."""
+        ids = (str(decision.id) for decision in self.asked)
+        return Approvals(answered=self.answered.union(ids))
+
     def covers(self, call: Call, constraint: str) -> bool:
         """Whether a person has allowed this call for a constraint."""
         return any(constraint in grant.constraints and grant.holds(call) for grant in self.grants)

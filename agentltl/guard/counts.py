@@ -83,6 +83,10 @@ class Counts:
         left = {own: warned for own, warned in self.warned.items() if own != (name, identity(call))}
         return replace(self, warned=left, overrides={**self.overrides, name: self.overrides.get(name, 0) + 1})
 
+    def handed_over(self) -> Counts:
+        """For another model, which has been refused nothing and warned of nothing: what is on record stays."""
+        return Counts(violations=self.violations, overrides=self.overrides)
+
     def violated(self, name: str) -> Counts:
         """After one more violation of a constraint."""
         return replace(self, violations={**self.violations, name: self.violations.get(name, 0) + 1})

@@ -160,6 +160,8 @@ class Guard(Witnessing):
         """Let an event happen again that is in the state of a guard; `started` are the calls that have not settled."""
         if "said" in event:
             self.said(event["said"])
+        elif "handed_over" in event:
+            self.handed_over()
         elif "settled" in event:
             place = event["settled"]
             decision = started.pop(place)

@@ -91,6 +91,8 @@ def event_data(
             return {"said": text}
         case ("watching", on):
             return {"watching": on}
+        case ("handed over",):
+            return {"handed_over": True}
         case Call():
             return event_data(("propose", event, event.step), calls, turns, known)
         case int():

@@ -16,7 +16,7 @@ Event = tuple[Any, ...] | int
 """What happened to a guard, in order: `("said", text)`, `("propose", call, step)` with the run's step (the call alone
 if that is its own), the index of a call that has settled, `("approve", call, answer)`, `("deny", call, answer)`,
 `("finish", call, step, last)` where `call` is the answer or None, `("watching", on)` from where on nothing is
-enforced, or is again."""
+enforced, or is again, `("handed over",)`."""
 
 Turn = tuple[int, int] | tuple[int, int, int]
 """A message of a managed agent: which of its runs (a number that no other run has), and the step in that run. Where one
@@ -110,6 +110,11 @@ class State:
         self.events.append(("said", text))
         self.stopped = None
         self.asked, self.charged = 0, frozenset()
+
+    def handed_over(self) -> None:
+        """Another model goes on."""
+        self.events.append(("handed over",))
+        self.counts, self.approvals = self.counts.handed_over(), self.approvals.handed_over()
 
     @property
     def latest_step(self) -> int:

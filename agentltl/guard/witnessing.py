@@ -21,6 +21,16 @@ class Witnessing(Proposing):
         with self._lock:
             self._state.said(text)
 
+    def handed_over(self) -> None:
+        """Another model goes on from here, which has not been told what the one before was told.
+
+        What has happened stands: the calls with what came of them, what the user said, what was approved as an event,
+        violations. What was held for the other model's next calls is void: that it may insist on a refused one, what
+        people were asked and have allowed, and how often it was refused.
+        """
+        with self._lock:
+            self._state.handed_over()
+
     def seen(self, trace: Trace) -> None:
         """Take up what has happened elsewhere, before: calls with what came of them, and what the user said.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agentltl import Guard, Trace
+from agentltl import ConstraintError, Guard, Trace
 from agentltl.constraints.trace import Call, Message, Outcome
 
 RULES: list[dict[str, Any]] = [
@@ -86,3 +86,60 @@ def test_a_guard_that_has_seen_a_trace_is_where_one_is_that_has_judged_it() -> N
     assert repr(other.trace) == repr(one.trace)
     assert other.verdicts() == one.verdicts()
     assert other.status() == one.status()
+
+
+def handed(guard: Guard, saved: bool) -> Guard:
+    guard.handed_over()
+    guard = again(guard) if saved else guard
+    guard.said("Go on.")
+    return guard
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("step", [None, 1])
+def test_handed_over_nobody_insists_on_what_another_was_refused(saved: bool, step: int | None) -> None:
+    guard = Guard([{**RULES[0], "severity": "BLOCK_AND_WARN"}])
+    guard.propose("change", {"id": 1}, step=step)
+    guard = handed(guard, saved)
+    assert not guard.propose("change", {"id": 1}, step=step).allowed
+    assert guard.propose("change", {"id": 1}, step=step and 2).violations[0].override  # now it was told itself
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_handed_over_refusals_are_counted_anew_and_stay_on_record(saved: bool) -> None:
+    guard = Guard(RULES[:1], max_soft_attempts=2, max_identical_refusals=3)
+    refused = [guard.propose("change", {"id": 1}).action for _ in range(2)]
+    guard = handed(guard, saved)
+    assert [guard.propose("change", {"id": 1}).action for _ in range(2)] == refused
+    assert guard.propose("change", {"id": 1}).action == "stop"
+    assert len(guard.violations) == guard.status().counts["read"]["violations"] == 5
+    assert guard.status().counts["read"]["soft_refusals"] == 3
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_handed_over_no_approval_is_left_and_none_can_come(saved: bool) -> None:
+    rules = [
+        {"name": "ask", "rule": "never(pay)", "severity": "ASK"},
+        {"name": "event", "rule": "before(approved, send)"},
+    ]
+    guard = Guard(rules)
+    approved, open_ = guard.propose("pay", {"to": "bob"}), guard.propose("pay", {"to": "eve"})
+    assert guard.approve(approved).allowed
+    guard = handed(guard, saved)
+    assert guard.pending == ()
+    assert not guard.propose("pay", {"to": "bob"}).allowed
+    for decision in (approved, open_):
+        with pytest.raises(ConstraintError, match="has been answered"):
+            guard.approve(decision)
+    assert guard.propose("send").allowed  # that something was approved has happened
+
+
+def test_handed_over_what_has_happened_stands() -> None:
+    guard = Guard(RULES)
+    guard.said("write to bob")
+    guard.settle(guard.propose("read", {"id": 1}), "ok")
+    guard.propose("change", {"id": 2})
+    before = repr(guard.trace), guard.verdicts(), guard.violations
+    guard.handed_over()
+    assert (repr(guard.trace), guard.verdicts(), guard.violations) == before
+    assert guard.propose("change", {"id": 1}).allowed

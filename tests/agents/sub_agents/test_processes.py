@@ -75,6 +75,20 @@ def test_constraints_go_on_there_too(pool: ProcessPoolExecutor) -> None:
     assert canonical(there) == canonical(here)
 
 
+@pytest.mark.parametrize("severity", ["BLOCK_AND_WARN", "ASK"])
+def test_what_the_agent_was_told_is_told_to_no_sub_agent(severity: str) -> None:
+    agent = agent_of(constraints=[{**READ_FIRST, "severity": severity}], max_steps=1)
+    agent.run("Requirement x: change\n- change_order W1")
+    if severity == "ASK":
+        agent.guard.approve(agent.guard.pending[0])
+    tasks = {"a": ["change_order W1"], "b": ["change_order W1"] * 2}
+    results = [fanned(agent, tasks, inherit="state", executor=executor) for executor in (None, Here())]
+    for result in results:
+        made = [call["arguments"] for one in result.results for call in one.tool_calls]
+        assert made == ([{"order": "W1"}] if severity == "BLOCK_AND_WARN" else [])  # `b` insists, having been told
+    assert canonical(results[0]) == canonical(results[1])
+
+
 def test_what_a_function_needs_goes_with_it(pool: ProcessPoolExecutor) -> None:
     price = 3
 
