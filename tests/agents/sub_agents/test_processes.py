@@ -330,3 +330,43 @@ def test_a_worker_builds_an_agent_once_and_forgets_it_when_it_is_idle(monkeypatc
     gc.collect()
     with kept.lent("two", sent):
         assert len(made) == 1
+
+
+class Closing:
+    """An agent of which it is known whether it has been closed."""
+
+    def __init__(self) -> None:
+        self.closed = threading.Event()
+
+    def close(self) -> None:
+        assert not self.closed.is_set()
+        self.closed.set()
+
+
+def test_fan_outs_that_meet_in_a_worker_have_their_agents_closed_after_their_last_users(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentltl.agents.sub_agents.kept.built", lambda _: (Closing(), None))
+    kept: Any = Kept(idle=0.05)
+    with kept.lent("one", b"") as (one, _):
+        with kept.lent("two", b"") as (two, _), kept.lent("one", b"") as (same, _):
+            assert same is one
+        assert two.closed.is_set()  # "one" was asked for last
+        with kept.lent("two", b"") as (two, _):
+            pass
+        assert not one.closed.is_set()
+        assert two.closed.wait(timeout=30)
+    assert one.closed.is_set()
+    with kept.lent("one", b"") as (again, _):
+        assert again is not one
+    assert again.closed.wait(timeout=30)
+
+
+def test_one_that_cannot_be_built_leaves_those_that_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentltl.agents.sub_agents.kept.built", lambda data: (Closing(), 1 // len(data)))
+    kept: Any = Kept(idle=0.05)
+    with kept.lent("one", b"1") as (one, _):
+        with pytest.raises(ZeroDivisionError), kept.lent("two", b""):
+            pass
+        assert not one.closed.is_set()
+    assert one.closed.is_set()
