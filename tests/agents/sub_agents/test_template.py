@@ -1,5 +1,6 @@
 """The template of the sub-agents' tasks."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,15 +13,15 @@ ONE = Requirement("r1", "Handle {braces}", ("read it", "change it"))
 
 
 def test_each_task_is_a_line() -> None:
-    template = read_template("{{id}} {requirement_id}: {requirement_description}\n{tasks}\n{requirement_id!r:>6}")
-    assert prompt_of(template, ONE) == "{id} r1: Handle {braces}\n- read it\n- change it\n  'r1'"
+    template = read_template("{{id}} {requirement_id}: {requirement_description}\n{tasks}\n{requirement_id}")
+    assert prompt_of(template, ONE) == "{id} r1: Handle {braces}\n- read it\n- change it\nr1"
 
 
 def test_without_tasks_there_is_no_line() -> None:
     assert prompt_of("<{tasks}>", Requirement("r1", "x")) == "<>"
 
 
-@pytest.mark.parametrize("field", ["task", "", "0", "tasks[0]", "tasks.x", "requirement_id:{width}", "tasks:{tasks}"])
+@pytest.mark.parametrize("field", ["task", "", "0", "tasks[0]", "tasks.x"])
 def test_any_other_field_is_an_error(field: str) -> None:
     with pytest.raises(ConstraintError) as error:
         read_template(f"x {{tasks}} {{{field}}}")
@@ -30,7 +31,18 @@ def test_any_other_field_is_an_error(field: str) -> None:
     )
 
 
-@pytest.mark.parametrize("template", ["{tasks", "tasks}", "{tasks!x}", "{tasks:d}"])
+@pytest.mark.parametrize(
+    "field",
+    ["tasks:9999999999", "tasks:>9", "requirement_id!r", "tasks!x", "tasks!s:d", "tasks:{tasks}", "tasks:{width}"],
+)
+def test_a_field_is_plain(field: str) -> None:
+    with pytest.raises(ConstraintError) as error:
+        read_template(f"x {{requirement_id}} {{{field}}}")
+    name = re.split("[!:]", field)[0]
+    assert str(error.value) == f"the template has a format in `{{{field}}}`\nwrite the plain field `{{{name}}}`"
+
+
+@pytest.mark.parametrize("template", ["{tasks", "tasks}", "{tasks!}", "{tasks:{"])
 def test_a_malformed_one_is_an_error(template: str) -> None:
     with pytest.raises(ConstraintError, match="the template cannot be read"):
         read_template(template)
