@@ -94,7 +94,8 @@ class AgentWithSubAgents(AgentWithConstraints):
         always are; connections to MCP servers are made anew in each worker; sinks are told of a sub-agent's events when
         it is over. Of a Dask client give `client.get_executor()`.
         When a worker is lost, `on_worker_loss="retry"` runs its requirements again, up to twice, so that what their
-        tools do may be done more than once; with `"report"` they are entries with an error.
+        tools do may be done more than once; with `"report"` they are entries with an error. A `ProcessPoolExecutor`
+        loses all its workers at once.
 
         `max_cost_usd`, in US dollars: once the sub-agents have spent it together, no further one starts, and those that
         have not started are entries with an error. A cost that is not known counts as more than any budget.

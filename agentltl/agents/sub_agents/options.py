@@ -49,10 +49,12 @@ class Options:
     @property
     def at_once(self) -> int | None:
         """How many sub-agents are handed out at once, None for all. A pool of processes, which one of them can break,
-        gets no more than it works on."""
-        if self.executor is None or self.max_workers > 1 or self.max_cost_usd is not None:
-            return self.max_workers
-        return cast(Any, self.executor)._max_workers if isinstance(self.executor, ProcessPoolExecutor) else None
+        gets no more than it works on: what it has not begun is not lost with it."""
+        pool = self.executor
+        processes = cast(Any, pool)._max_workers if isinstance(pool, ProcessPoolExecutor) else None
+        if pool is None or self.max_workers > 1 or self.max_cost_usd is not None:
+            return self.max_workers if processes is None else min(self.max_workers, processes)
+        return processes
 
     @property
     def runs_again(self) -> int:

@@ -283,6 +283,13 @@ def test_a_loss_that_is_to_be_reported_is_run_once(own_pool: ProcessPoolExecutor
     assert [one.success for one in result.results[2:]] == [True, True]
 
 
+def test_only_what_runs_beside_a_loss_is_reported_with_it(own_pool: ProcessPoolExecutor) -> None:
+    fanned(agent_of(), {"x": ["wait 0.2"], "y": ["wait 0.2"]}, executor=own_pool)  # the pool looks after both processes
+    tasks = {"a": ["wait 0.3", "die now"], "b": ["wait 30"], "c": RUN, "d": RUN, "e": RUN}
+    result = fanned(agent_of(), tasks, executor=own_pool, on_worker_loss="report", max_workers=5)
+    assert [one.success for one in result.results] == [False, False, True, True, True]
+
+
 def test_under_a_budget_a_lost_worker_ends_it(own_pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     tasks = {"a": [f"die_once {tmp_path / 'died'}"], "b": RUN}
     result = fanned(agent_of(Clerk(cost=0.1)), tasks, executor=own_pool, max_cost_usd=100.0)
