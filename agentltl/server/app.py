@@ -38,14 +38,15 @@ def app_of(agent: Agent, url: str, settings: Settings) -> App:
     """The application that serves an agent at `url`, both versions of the protocol at one address."""
     slots = Slots(settings.max_concurrent_runs)
     key = getattr(agent.model, "api_key", None)  # that of a model of smolagents; ours hides its own
+    tasks = Tasks(settings.max_tasks)
     executor = Executor(
         Conversations(agent, settings.max_contexts),
+        tasks,
         slots,
         share=settings.share_tool_calls,
         secrets=known_secrets(settings.token, key if isinstance(key, str) else None),
     )
     card = card_of(agent, url, settings)
-    tasks = Tasks(settings.max_tasks)
     handler = DefaultRequestHandler(
         executor,
         tasks,

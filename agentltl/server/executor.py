@@ -7,6 +7,7 @@ import logging
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
+from a2a.utils.errors import UnsupportedOperationError
 
 from agentltl.agents.models.redaction import hide, hide_in_error
 from agentltl.constraints.value import as_text
@@ -14,7 +15,8 @@ from agentltl.record.result import Result
 from agentltl.server.conversations import Conversations
 from agentltl.server.gate import SLOT
 from agentltl.server.run import Run
-from agentltl.server.slots import Slots
+from agentltl.server.slots import Slot, Slots
+from agentltl.server.tasks import Tasks
 from agentltl.server.teller import Teller
 from agentltl.server.values import task_of
 
@@ -30,8 +32,10 @@ class Executor(AgentExecutor):
     Messages of one conversation run one after the other. A client that goes away does not end its run.
     """
 
-    def __init__(self, conversations: Conversations, slots: Slots, *, share: bool, secrets: list[str]) -> None:
-        self._conversations, self._slots = conversations, slots
+    def __init__(
+        self, conversations: Conversations, tasks: Tasks, slots: Slots, *, share: bool, secrets: list[str]
+    ) -> None:
+        self._conversations, self._tasks, self._slots = conversations, tasks, slots
         self._share, self._secrets = share, secrets
         self._runs: dict[str, Run] = {}
 
@@ -41,7 +45,10 @@ class Executor(AgentExecutor):
         assert context.task_id is not None
         assert context.context_id is not None
         teller = Teller(context, event_queue, share=self._share, secrets=self._secrets)
-        slot = self._slots.take(context.call_context.state.pop(SLOT, None))
+        reserved = context.call_context.state.pop(SLOT, None)
+        slot = self._slots.take(reserved)
+        if slot is not reserved and not self._may_go_on(context.task_id, slot or reserved):
+            return None if slot is None else slot.release()
         if slot is None:
             await teller.begin()
             return await teller.busy()
@@ -70,6 +77,14 @@ class Executor(AgentExecutor):
         runs = list(self._runs.values())
         await asyncio.gather(*(run.stop(STOP_SECONDS) for run in runs))
         await asyncio.gather(*(run.told.wait() for run in runs))
+
+    def _may_go_on(self, task: str, slot: Slot) -> bool:
+        """Whether a message whose client went away before it began still has its task: a later one may have it."""
+        try:
+            self._tasks.take(task, slot)
+        except UnsupportedOperationError:
+            return False
+        return True
 
     async def _follow(self, run: Run, teller: Teller) -> None:
         result: Result | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
 from a2a.server.context import ServerCallContext
 from a2a.server.routes import ServerCallContextBuilder
-from a2a.server.tasks import TaskStore
 from a2a.types import SendMessageRequest, Task
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from starlette.requests import Request
 
 from agentltl.server.gate import SLOT
+from agentltl.server.tasks import Tasks
 from agentltl.server.values import task_of
 
 _HEADERS = ("a2a-version", "a2a-extensions")
@@ -28,10 +28,11 @@ class CallContexts(ServerCallContextBuilder):
 class RequestContexts(SimpleRequestContextBuilder):
     """The context of a message; one that gives no task is an error of the protocol, and makes none.
 
-    A message that goes on with one of `tasks` belongs to its conversation, also where it does not say so.
+    A message that goes on with one of `tasks` belongs to its conversation, also where it does not say so. Only one that
+    waits for input goes on; the SDK would queue what is sent to one that works, and answer it with the answer it has.
     """
 
-    def __init__(self, tasks: TaskStore) -> None:
+    def __init__(self, tasks: Tasks) -> None:
         super().__init__()
         self._tasks = tasks
 
@@ -52,4 +53,6 @@ class RequestContexts(SimpleRequestContextBuilder):
         if task_id is not None and context_id is None:
             known = await self._tasks.get(task_id, context)
             context_id = known.context_id if known is not None else None
+        if task_id is not None:
+            self._tasks.take(task_id, context.state[SLOT])
         return await super().build(context, params, task_id, context_id, task)

@@ -15,6 +15,11 @@ class Slot:
         """Whether it has been given back."""
         return self._slots is None
 
+    @property
+    def unused(self) -> bool:
+        """Whether it has been given back and no run has had it: its message came to nothing."""
+        return self.released and not self.taken
+
     def release(self) -> None:
         """Give it back; a second time does nothing."""
         if self._slots is not None:
