@@ -16,6 +16,7 @@ from a2a.types import (
 from agentltl.agents.agent import Agent
 from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.server.settings import Settings
+from agentltl.server.values import clean
 
 VERSIONS = ("1.0", "0.3")
 """The versions of the protocol that are spoken, the preferred one first."""
@@ -27,19 +28,19 @@ def card_of(agent: Agent, url: str, settings: Settings) -> AgentCard:
 
     Nothing of its prompt is told. Its skills are the agent itself and, where calls of tools are shared, its tools.
     """
-    name = agent.name or type(agent).__name__
-    description = settings.description or f"The agent {name}."
+    name = clean(agent.name or type(agent).__name__)
+    description = clean(settings.description or f"The agent {name}.")
     skills = [AgentSkill(id="agent", name=name, description=description, tags=["agent"])]
     if settings.share_tool_calls:
         skills += [
-            AgentSkill(id=tool.name, name=tool.name, description=tool.description, tags=["tool"])
+            AgentSkill(id=clean(tool.name), name=clean(tool.name), description=clean(tool.description), tags=["tool"])
             for tool in agent.smolagent.tools.values()
             if tool.name != FINAL_ANSWER
         ]
     card = AgentCard(
         name=name,
         description=description,
-        version=settings.version,
+        version=clean(settings.version),
         supported_interfaces=[
             AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version=version) for version in VERSIONS
         ],

@@ -9,7 +9,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.utils.errors import UnsupportedOperationError
 
-from agentltl.agents.models.redaction import hide, hide_in_error
+from agentltl.agents.models.redaction import hide_in_error
 from agentltl.constraints.value import as_text
 from agentltl.record.result import Result
 from agentltl.server.conversations import Conversations
@@ -94,13 +94,13 @@ class Executor(AgentExecutor):
                     result = event.data["result"]
                 elif not run.stopped:
                     await teller.tell(event)
+            if result is not None and not run.stopped:
+                await teller.end(result, run.turn)
+            elif run.stopped:
+                await teller.cancelled(result or await run.result(), run.turn)
+            else:
+                await teller.fail("the run has ended and did not say how")
         except Exception as error:
             hide_in_error(error, self._secrets)
             log.exception("a message could not be answered")
-            return await teller.fail(hide(as_text(error) or type(error).__name__, self._secrets))
-        if result is not None and not run.stopped:
-            await teller.end(result, run.turn)
-        elif run.stopped:
-            await teller.cancelled(result or await run.result(), run.turn)
-        else:
-            await teller.fail("the run has ended and did not say how")
+            await teller.fail(as_text(error) or type(error).__name__)

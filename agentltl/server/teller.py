@@ -14,7 +14,7 @@ from agentltl.record.events import Event
 from agentltl.record.result import Result
 from agentltl.server.endings import KEY, metadata_of, state_of, words_of
 from agentltl.server.gate import BUSY, STREAMING
-from agentltl.server.values import data_part, struct_value
+from agentltl.server.values import clean, data_part, struct_value, text_part
 
 ANSWER = "answer"
 """The name and the id of the artifact that is a run's answer."""
@@ -64,18 +64,18 @@ class Teller:
         """Tell the end of a run: its answer if it has one, and how it ended."""
         if result.output is not None:
             await self._answer(result)
-        parts = [Part(text=words)] if (words := words_of(result)) else []
+        parts = [self._words(words)] if (words := words_of(result)) else []
         if self._share and result.pending is not None:
             parts.append(data_part({name: result.pending[name] for name in ("tool_name", "arguments", "constraints")}))
         await self._last(state_of(result), parts, metadata_of(result, turn))
 
     async def fail(self, words: str) -> None:
         """The run could not be done at all."""
-        await self._last(TaskState.TASK_STATE_FAILED, [Part(text=words)], {})
+        await self._last(TaskState.TASK_STATE_FAILED, [self._words(words)], {})
 
     async def busy(self) -> None:
         """There is no slot for the run."""
-        await self._last(TaskState.TASK_STATE_REJECTED, [Part(text=BUSY)], {})
+        await self._last(TaskState.TASK_STATE_REJECTED, [text_part(BUSY)], {})
 
     async def cancelled(self, result: Result | None, turn: int) -> None:
         """The run was ended from outside; what it used up may be known."""
@@ -97,24 +97,25 @@ class Teller:
     async def _piece(self, text: str, *, restart: bool) -> None:
         if restart:
             self._written = ""
-        await self._updater.add_artifact([Part(text=text)], ANSWER, ANSWER, append=bool(self._written))
-        self._written += text
+        part = text_part(text)
+        await self._updater.add_artifact([part], ANSWER, ANSWER, append=bool(self._written))
+        self._written += part.text
 
     async def _answer(self, result: Result) -> None:
         """The rest of the answer; all of it where none was told, or another one."""
-        text = str(result)
+        text = clean(str(result))
         goes_on = self._written != "" and text.startswith(self._written)
-        parts = [Part(text=text.removeprefix(self._written) if goes_on else text)]
+        parts = [text_part(text.removeprefix(self._written) if goes_on else text)]
         if not isinstance(result.output, str):
             parts.append(data_part(result.content))
         await self._updater.add_artifact(parts, ANSWER, ANSWER, append=goes_on, last_chunk=True)
 
     async def _last(self, state: TaskState, parts: list[Part], metadata: dict[str, Json]) -> None:
-        for part in parts:
-            if part.HasField("text"):
-                part.text = hide(part.text, self._secrets)
         message = self._updater.new_agent_message(parts) if parts else None
         await self._updater.update_status(state, message, metadata=struct_value({KEY: metadata}))
+
+    def _words(self, words: str) -> Part:
+        return text_part(hide(words, self._secrets))
 
     def _hidden(self, value: Json) -> Json:
         match value:

@@ -14,25 +14,47 @@ from agentltl.record.plain import plain
 
 _EXACT = 2**53
 """Numbers of a message are floating point; larger integers would become others."""
+_DEEPEST = 20
+"""A message bears 100 levels, of which a level of a value takes up to three."""
+
+
+def clean(text: str) -> str:
+    """The text as a message can carry it, in UTF-8: halves of a surrogate pair are put together, lone ones replaced.
+
+    Every text that is put into a message comes through here.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def text_part(text: str) -> Part:
+    """A part that holds a text."""
+    return Part(text=clean(text))
 
 
 def struct_value(value: object) -> Json:
-    """The value as JSON that a message can carry: numbers that it cannot are their text."""
-    return _fitting(plain(value))
+    """The value as JSON that a message can carry: numbers that it cannot are their text, and texts are clean.
+
+    What is nested too deeply is its JSON, as a text.
+    """
+    return _fitting(plain(value), _DEEPEST)
 
 
-def _fitting(value: Json) -> Json:
+def _fitting(value: Json, levels: int) -> Json:
     match value:
         case bool():
             return value
+        case str():
+            return clean(value)
         case int() if abs(value) > _EXACT:
             return str(value)
         case float() if not math.isfinite(value):
             return str(value)
+        case dict() | list() if not levels:
+            return clean(json.dumps(value, ensure_ascii=False))
         case dict():
-            return {key: _fitting(part) for key, part in value.items()}
+            return {clean(key): _fitting(part, levels - 1) for key, part in value.items()}
         case list():
-            return [_fitting(part) for part in value]
+            return [_fitting(part, levels - 1) for part in value]
     return value
 
 
