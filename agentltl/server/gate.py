@@ -84,10 +84,10 @@ class Gate:
             raise Refused(503, "the server is being closed")
         token = self._settings.token
         if token is None:
-            if not is_loopback(_host_of(f"//{headers.get('host', '')}")):
+            if not is_loopback(_named(f"http://{headers.get('host', '')}")[0]):
                 raise Refused(421, "the server is called by a name that is not this machine's own: use 127.0.0.1")
-            if "origin" in headers and not is_loopback(_host_of(headers["origin"])):
-                raise Refused(403, "pages of other origins are not let in")
+            if "origin" in headers and not _is_own(headers["origin"], scope):
+                raise Refused(403, "pages of other origins are not let in: this server has its own alone")
         elif not (scope["method"] in ("GET", "HEAD") and scope["path"] in self._public):
             scheme, _, given = headers.get("authorization", "").partition(" ")
             if not hmac.compare_digest(given.strip().encode(), token.encode()) or scheme.lower() != "bearer":
@@ -118,11 +118,23 @@ class Gate:
         return b"".join(pieces)
 
 
-def _host_of(url: str) -> str:
+def _is_own(origin: str, scope: Scope) -> bool:
+    """Whether an origin is the server's address as this machine calls it: its scheme, a name of it, its very port."""
+    host, port = _named(origin, scope["scheme"])
+    return is_loopback(host) and scope["server"] is not None and port == scope["server"][1]
+
+
+def _named(url: str, scheme: str = "http") -> tuple[str, int]:
+    """The host and the port of an address of this scheme with nothing before or after them; none of any other."""
     try:
-        return urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
     except ValueError:
-        return ""
+        return "", 0
+    more = "@" in parts.netloc or url.lower() != f"{parts.scheme}://{parts.netloc.lower()}"
+    if more or parts.scheme != scheme:
+        return "", 0
+    return host, (443 if scheme == "https" else 80) if port is None else port
 
 
 def _method(body: bytes) -> str:

@@ -38,7 +38,9 @@ def test_without_the_token_only_the_card_is_given(deploy: Deploy) -> None:
     assert post(deployed.agent_card_url or "", LIST, **V1).status_code == 401
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "10.0.0.1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "10.0.0.1", "a@127.0.0.1"]
+)
 def test_a_name_that_leads_here_is_not_let_in(deploy: Deploy, host: str) -> None:
     assert post(deploy([]).url, LIST, **V1, host=host).status_code in (400, 421)
 
@@ -53,10 +55,18 @@ def test_names_of_this_machine_and_what_a_proxy_says_with_a_token_are(deploy: De
 
 def test_pages_of_other_origins_are_not_let_in(deploy: Deploy) -> None:
     url = deploy([]).url
-    assert post(url, LIST, **V1, origin="https://evil.example").status_code == 403
-    assert post(url, LIST, **V1, origin="null").status_code == 403
-    assert post(url, LIST, **V1, origin="http://localhost:3000").status_code == 200
+    port = urlsplit(url).port or 0
+    for own in (url, f"http://localhost:{port}", f"http://127.0.0.1:{port}", f"http://[::1]:{port}"):
+        assert post(url, LIST, **V1, origin=own).status_code == 200, own
+    others = ["https://evil.example", f"http://evil.example:{port}", "null", "", "[", f"http://a@localhost:{port}"]
+    others += ["http://localhost", "http://localhost:3000", f"http://127.0.0.1:{port + 1}", f"https://localhost:{port}"]
+    others += [f"localhost:{port}", f"//localhost:{port}", f"http://localhost:{port}/", f"http://localhost:{port}x"]
+    for other in others:
+        assert post(url, LIST, **V1, origin=other).status_code == 403, other
     assert post(url, LIST, **V1, content_type="text/plain").status_code == 415
+    guarded = deploy([], token=TOKEN).url
+    authorization = f"Bearer {TOKEN}"
+    assert post(guarded, LIST, **V1, origin="https://agents.example", authorization=authorization).status_code == 200
 
 
 def test_a_body_that_is_too_large_is_refused_however_it_comes(deploy: Deploy) -> None:
