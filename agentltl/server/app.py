@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
@@ -10,7 +11,7 @@ from a2a.utils.constants import AGENT_CARD_WELL_KNOWN_PATH as CARD_PATH
 from starlette.applications import Starlette
 
 from agentltl.agents.agent import Agent
-from agentltl.agents.models.redaction import known_secrets
+from agentltl.agents.models.redaction import known_secrets, secrets_of
 from agentltl.server.card import card_of
 from agentltl.server.conversations import Conversations
 from agentltl.server.executor import Executor
@@ -38,13 +39,14 @@ def app_of(agent: Agent, url: str, settings: Settings) -> App:
     """The application that serves an agent at `url`, both versions of the protocol at one address."""
     slots = Slots(settings.max_concurrent_runs)
     key = getattr(agent.model, "api_key", None)  # that of a model of smolagents; ours hides its own
+    keys = [settings.token, key if isinstance(key, str) else None, *secrets_of(agent.model)]
     tasks = Tasks(settings.max_tasks)
     executor = Executor(
         Conversations(agent, settings.max_contexts),
         tasks,
         slots,
         share=settings.share_tool_calls,
-        secrets=known_secrets(settings.token, key if isinstance(key, str) else None),
+        secrets=partial(known_secrets, *keys),
     )
     card = card_of(agent, url, settings)
     handler = DefaultRequestHandler(

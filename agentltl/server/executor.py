@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -33,7 +34,7 @@ class Executor(AgentExecutor):
     """
 
     def __init__(
-        self, conversations: Conversations, tasks: Tasks, slots: Slots, *, share: bool, secrets: list[str]
+        self, conversations: Conversations, tasks: Tasks, slots: Slots, *, share: bool, secrets: Callable[[], list[str]]
     ) -> None:
         self._conversations, self._tasks, self._slots = conversations, tasks, slots
         self._share, self._secrets = share, secrets
@@ -101,6 +102,6 @@ class Executor(AgentExecutor):
             else:
                 await teller.fail("the run has ended and did not say how")
         except Exception as error:
-            hide_in_error(error, self._secrets)
+            hide_in_error(error, self._secrets())
             log.exception("a message could not be answered")
             await teller.fail(as_text(error) or type(error).__name__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from a2a.server.agent_execution import RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.tasks import TaskUpdater
@@ -11,6 +13,7 @@ from agentltl.agents.models.redaction import hide
 from agentltl.constraints.value import Json
 from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.record.events import Event
+from agentltl.record.plain import plain
 from agentltl.record.result import Result
 from agentltl.server.endings import KEY, metadata_of, state_of, words_of
 from agentltl.server.gate import BUSY, STREAMING
@@ -23,11 +26,14 @@ ANSWER = "answer"
 class Teller:
     """Tells one run to whoever follows its task.
 
-    Names of tools and what becomes of their calls are told, arguments and results only with `share`. `secrets` are kept
-    out of everything that does not come from the model. A client that streams gets the answer piece by piece.
+    Names of tools and what becomes of their calls are told, arguments and results only with `share`. `secrets`, those
+    that there are at the time, are kept out of everything but the answer, which is the model's. A client that streams
+    gets the answer piece by piece.
     """
 
-    def __init__(self, context: RequestContext, queue: EventQueue, *, share: bool, secrets: list[str]) -> None:
+    def __init__(
+        self, context: RequestContext, queue: EventQueue, *, share: bool, secrets: Callable[[], list[str]]
+    ) -> None:
         assert context.task_id is not None
         assert context.context_id is not None
         self._updater = TaskUpdater(queue, context.task_id, context.context_id)
@@ -66,7 +72,8 @@ class Teller:
             await self._answer(result)
         parts = [self._words(words)] if (words := words_of(result)) else []
         if self._share and result.pending is not None:
-            parts.append(data_part({name: result.pending[name] for name in ("tool_name", "arguments", "constraints")}))
+            asked = {name: result.pending[name] for name in ("tool_name", "arguments", "constraints")}
+            parts.append(data_part(self._hidden(asked)))
         await self._last(state_of(result), parts, metadata_of(result, turn))
 
     async def fail(self, words: str) -> None:
@@ -91,7 +98,7 @@ class Teller:
         return call
 
     async def _note(self, what: str, value: dict[str, Json]) -> None:
-        noted = self._hidden(struct_value({KEY: {what: value}}))
+        noted = struct_value(self._hidden({KEY: {what: value}}))
         await self._updater.update_status(TaskState.TASK_STATE_WORKING, metadata=noted)
 
     async def _piece(self, text: str, *, restart: bool) -> None:
@@ -115,14 +122,18 @@ class Teller:
         await self._updater.update_status(state, message, metadata=struct_value({KEY: metadata}))
 
     def _words(self, words: str) -> Part:
-        return text_part(hide(words, self._secrets))
+        return text_part(hide(words, self._secrets()))
 
-    def _hidden(self, value: Json) -> Json:
-        match value:
-            case str():
-                return hide(value, self._secrets)
-            case dict():
-                return {key: self._hidden(part) for key, part in value.items()}
-            case list():
-                return [self._hidden(part) for part in value]
-        return value
+    def _hidden(self, value: object) -> Json:
+        return _without(plain(value), self._secrets())
+
+
+def _without(value: Json, secrets: list[str]) -> Json:
+    match value:
+        case str():
+            return hide(value, secrets)
+        case dict():
+            return {hide(key, secrets): _without(part, secrets) for key, part in value.items()}
+        case list():
+            return [_without(part, secrets) for part in value]
+    return value
