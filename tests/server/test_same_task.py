@@ -4,13 +4,19 @@ import asyncio
 from typing import Any
 
 import pytest
+from a2a.server.agent_execution import RequestContext
+from a2a.server.context import ServerCallContext
 from a2a.types import Task
 from a2a.utils.errors import UnsupportedOperationError
 
-from agentltl import Pending
+from agentltl import AgentWithConstraints, Pending
+from agentltl.server.conversations import Conversations
+from agentltl.server.executor import Executor
+from agentltl.server.gate import SLOT
 from agentltl.server.slots import Slots
 from agentltl.server.tasks import Tasks
-from tests.server.a2a_client import answer, ask, asked, connected, found, noted, post, run, state
+from agentltl.testing import ScriptedModel
+from tests.server.a2a_client import answer, ask, asked, connected, found, message, noted, post, run, state
 from tests.server.conftest import Deploy, Held
 from tests.server.test_gate import V1, call
 from tests.server.test_tasks import save, task
@@ -108,3 +114,25 @@ def test_a_message_has_its_task_until_the_task_works() -> None:
     save(tasks, task("a", "INPUT_REQUIRED"))
     assert tasks._states.keys() == {"b"}  # nobody has it any more
     tasks.take("unknown", second)
+
+
+def test_a_message_whose_client_went_before_it_began_does_not_run_beside_a_later_one() -> None:
+    async def go() -> tuple[Tasks, Slots]:
+        tasks, slots = Tasks(9), Slots(9)
+        await tasks.save(task("a", "INPUT_REQUIRED"), ServerCallContext())
+        gone, later = slots.reserve(), slots.reserve()
+        assert gone is not None
+        assert later is not None
+        tasks.take("a", gone)
+        gone.release()
+        tasks.take("a", later)
+        agent = AgentWithConstraints([], ScriptedModel([]))
+        executor = Executor(Conversations(agent, 9), tasks, slots, share=False, secrets=list)
+        calling = ServerCallContext(state={SLOT: gone})
+        context = RequestContext(calling, message("More.", task="a", context="c"), task_id="a", context_id="c")
+        await executor.execute(context, None)  # type: ignore[arg-type]  # it tells nothing
+        return tasks, slots
+
+    tasks, slots = run(go())
+    assert slots.free == 8
+    assert list(tasks._taken) == ["a"]
