@@ -20,7 +20,7 @@ from agentltl.agents.background import events, events_async, result_async
 from agentltl.agents.deltas import FINAL_ANSWER
 from agentltl.agents.deployable import Deployable
 from agentltl.agents.dry_run import dry
-from agentltl.agents.earlier import Messages, checked, remembered
+from agentltl.agents.earlier import Messages, remembered
 from agentltl.agents.limits import Limits
 from agentltl.agents.models.chosen import chosen
 from agentltl.agents.models.wrapper import apart
@@ -195,12 +195,8 @@ class Agent(Deployable):
     @contextmanager
     def _free(self, reset: bool, messages: Messages | None) -> Iterator[Agent]:
         """The agent for one run: this one, or its twin while a run of this one is under way."""
-        if messages is not None:
-            if not reset:
-                raise ConstraintError(
-                    "`messages` and `reset=False` are two conversations to go on with\ngive one of them"
-                )
-            checked(messages)
+        if messages is not None and not reset:
+            raise ConstraintError("`messages` and `reset=False` are two conversations to go on with\ngive one of them")
         self._require_usable()
         mine = object()
         if self._under_way.setdefault("run", mine) is mine:  # one step: no two threads get through
@@ -226,6 +222,7 @@ class Agent(Deployable):
         # The templates given, or smolagents reads its own from their file again.
         twin._settings = {**self._settings, "prompt_templates": self.smolagent.prompt_templates, **changed}
         twin.smolagent = twin._made()
+        twin.smolagent.take_settings_of(self.smolagent)
         twin._original = self._original or self
         return twin
 
@@ -271,8 +268,7 @@ class Agent(Deployable):
         self.smolagent.memory.steps = remembered(messages)
         self.smolagent.monitor.reset()  # type: ignore[no-untyped-call]
         system: dict[str, Json] = {"role": "system", "content": self.smolagent.system_prompt}
-        begun = any(message.get("role") in SILENT for message in messages)
-        self._earlier = [*([] if begun else [system]), *(dict(message) for message in messages)]
+        self._earlier = [system, *(dict(message) for message in messages if message.get("role") not in SILENT)]
 
     def _rules(self) -> list[dict[str, Json]]:
         """The constraints as plain data, with the severities that they have here."""

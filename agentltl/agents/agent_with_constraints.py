@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from smolagents.models import Model
 from smolagents.tools import Tool
@@ -19,7 +19,7 @@ from agentltl.constraints.constraint import constraints_of
 from agentltl.constraints.trace import Trace
 from agentltl.constraints.value import Json
 from agentltl.constraints.verify import verify_trace
-from agentltl.errors import AgentLTLError
+from agentltl.errors import AgentLTLError, ConstraintError, TraceError
 from agentltl.guard.approvals import naming
 from agentltl.guard.decision import Decision, Violation
 from agentltl.guard.ending import FINAL_ANSWER
@@ -128,10 +128,20 @@ class AgentWithConstraints(AgentWithAdditionalTools):
         return bool(judged) or super()._judges_answer()
 
     def _take_up(self, messages: Messages) -> None:
+        trace = Trace.from_messages(messages)
+        try:
+            verify_trace(trace, self.guard.constraints)
+        except TraceError as error:
+            raise ConstraintError(f"`messages` lacks what these rules need: {error}") from error
         super()._take_up(messages)
         forget(self.smolagent)
         self.guard.reset()
-        self.guard.seen(Trace.from_messages(messages))
+        self.guard.seen(trace)
+
+    def _twin(self, **changed: Any) -> Self:
+        twin = super()._twin(**changed)
+        twin.smolagent.take_rules_of(self.smolagent)
+        return twin
 
     def _rules(self) -> list[dict[str, Json]]:
         return [{**c.to_mapping(), "severity": self.guard.severities[c.name].name} for c in self.guard.constraints]

@@ -11,8 +11,9 @@ import contextvars
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future
+from contextvars import ContextVar
 from queue import SimpleQueue
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from agentltl.agents.running import Running
 from agentltl.record.events import Event, Sink
@@ -32,11 +33,16 @@ class Cancellable(Protocol[T_co]):
     def cancel(self) -> None: ...
 
 
+_within: ContextVar[tuple[Future[Any], ...]] = ContextVar("within", default=())
+"""The runs whose work this is; the threads that they start have copies of their context."""
+
+
 def started(work: Callable[[], T]) -> Future[T]:
     """What `work` gives, in a thread that has this context's variables."""
     done: Future[T] = Future()
 
     def run() -> None:
+        _within.set((*_within.get(), done))
         try:
             result = work()
         except BaseException as error:
@@ -61,7 +67,8 @@ def events(begin: Callable[[Sink], Running]) -> Generator[Event]:
     finally:
         if not done.done():
             run.cancel()
-            done.exception()
+            if done not in _within.get():  # the run itself may be what drops the iterator, and cannot wait for itself
+                done.exception()
 
 
 async def events_async(begin: Callable[[Sink], Running]) -> AsyncGenerator[Event]:
@@ -100,6 +107,13 @@ async def _ended(run: Cancellable[T], done: Future[T]) -> None:
     """Cancel a run and wait until it has ended."""
     run.cancel()
     waiting = asyncio.wrap_future(done)
-    await asyncio.wait([waiting])
+    again: asyncio.CancelledError | None = None
+    while not waiting.done():
+        try:
+            await asyncio.wait([waiting])
+        except asyncio.CancelledError as error:  # the run is waited for all the same: it has the agent
+            again = error
     if not waiting.cancelled():
         waiting.exception()  # seen: it is that of the run, whose end has been told
+    if again is not None:
+        raise again

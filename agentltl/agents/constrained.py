@@ -155,6 +155,12 @@ class Constrained(Base):
         for member in members:
             member.take_up()
 
+    def take_rules_of(self, other: Constrained) -> None:
+        """Begin anew under the rules and settings that the guard of another agent has now."""
+        self.guard = copy.deepcopy(other.guard)
+        self.guard.reset()
+        self._severities = dict(other._severities)
+
     def open_questions(self) -> list[tuple[Guard, Decision]]:
         """The refused calls that a person could allow and nobody has answered, this agent's and those of managed agents
         that wait: each with the guard that asks, whose `approve` and `deny` take the decision."""

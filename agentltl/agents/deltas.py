@@ -55,9 +55,12 @@ class Deltas:
                 self._tell(answer, step)
 
     def answered(self, answer: str | None, step: int) -> None:
-        """The run is over, with this answer."""
+        """The run is over, with this answer; without one, what was told of it is taken back."""
         if answer:
             self._tell(answer, step)
+        elif self._told:
+            self._told, self._again = "", False
+            self._stream.emit("text_delta", {"text": "", "step": step, "restart": True})
 
     def _tell(self, answer: str, step: int) -> None:
         """The answer so far is this; what of it is new is told."""

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from smolagents.memory import ActionStep, TaskStep, ToolCall
 from smolagents.monitoring import Timing
 
-from agentltl.agents.conversation import Step
+from agentltl.agents.conversation import RememberedError, Step
 from agentltl.constraints.readers.messages import UNRUN, from_messages
 from agentltl.constraints.trace import Call
 from agentltl.constraints.value import Json, thaw
 from agentltl.errors import ConstraintError, TraceError
+from agentltl.guard.approvals import APPROVED
 from agentltl.record.text import text_of
 
 Messages = Sequence[Mapping[str, Json]]
@@ -25,9 +26,11 @@ def checked(messages: Messages) -> list[dict[str, Json]]:
         )
     found = list(messages)
     try:
-        from_messages(found)
+        calls = from_messages(found).calls
     except TraceError as error:
         raise ConstraintError(f"`messages` is no transcript that can be gone on with: {error}") from error
+    if any(call.tool == APPROVED for call in calls):
+        raise ConstraintError(f"`messages` has a call of `{APPROVED}`, which is no tool but an approval\nleave it out")
     return [dict(message) for message in found]
 
 
@@ -48,20 +51,25 @@ def _ran(message: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def _steps(messages: Messages, calls: Mapping[int, list[Call]]) -> Iterator[Step]:
     number = 0
+    last: ActionStep | None = None
     for message in messages:
         text = text_of(message.get("content"))
-        if message.get("role") == "user" and text:
+        if message.get("role") == "user" and message.get("is_error"):
+            if last is not None and text:
+                last.error = RememberedError(text)
+        elif message.get("role") == "user" and text:
             yield TaskStep(text)
         elif message.get("role") == "assistant":
             number += 1
             made = calls.get(number, [])
-            yield ActionStep(
+            last = ActionStep(
                 step_number=number,
                 timing=Timing(0.0, 0.0),
                 model_output=text,
                 tool_calls=[_tool_call(call, place) for place, call in enumerate(made)] or None,
                 observations="\n".join(_observed(call) for call in made) if made else None,
             )
+            yield last
 
 
 def _tool_call(call: Call, place: int) -> ToolCall:

@@ -42,6 +42,11 @@ def argument_schema(adapter: TypeAdapter[Any], argument: str) -> Schema:
         ) from error
     definitions: dict[str, Schema] = made.pop("$defs", {})
     schema: Schema = _inlined(made, definitions, ())
+    if (name := _name(schema)) in definitions:  # it is one that refers to itself: here it stands, too
+        schema = {
+            **_inlined(definitions[name], definitions, (name,)),
+            **{k: v for k, v in schema.items() if k != "$ref"},
+        }
     left = _referred(schema, definitions)
     if left:
         schema["$defs"] = {name: _inlined(definitions[name], definitions, tuple(left)) for name in sorted(left)}

@@ -7,7 +7,6 @@ validator sends back.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import json
 import re
@@ -79,7 +78,7 @@ class OutputTool(Tool):  # type: ignore[no-untyped-call]
     def forward(self, answer: Any) -> Any:
         """The answer as plain data. Raises `OutputError` if it is none, with all that is wrong."""
         self.accepted = self.checked(answer)
-        return answer if self._adapter is None else to_jsonable_python(self.accepted, fallback=str)
+        return self.accepted if self._adapter is None else to_jsonable_python(self.accepted, fallback=str)
 
     def checked(self, answer: object) -> object:
         """The output that an answer is. Raises `OutputError`; what else a validator raises comes out as it is."""
@@ -110,13 +109,20 @@ class OutputTool(Tool):  # type: ignore[no-untyped-call]
         arguments = call.function.arguments
         if not isinstance(arguments, Mapping):
             arguments = {ARGUMENT: arguments}
-        elif ARGUMENT not in arguments and set(arguments) & set(self.schema.get("properties", ())):
+        elif set(arguments) != {ARGUMENT} and set(arguments) <= self._fields and "object" in self._kinds:
             arguments = {ARGUMENT: dict(arguments)}
         answer = arguments.get(ARGUMENT)
         if isinstance(answer, str) and "string" not in self._kinds:
-            with contextlib.suppress(ValueError):  # what is no JSON is sent back as what it is
+            try:
                 arguments = {**arguments, ARGUMENT: json.loads(answer)}
+            except ValueError:  # what is no JSON is sent back as what it is, unless it is a field of that name
+                arguments = {ARGUMENT: dict(arguments)} if ARGUMENT in self._fields else arguments
         return replace(call, function=replace(call.function, arguments=dict(arguments)))
+
+    @property
+    def _fields(self) -> set[str]:
+        """The names of the fields that an answer which is an object may have."""
+        return {name for part in (self.schema, *self.schema.get("oneOf", ())) for name in part.get("properties", ())}
 
     @property
     def _kinds(self) -> list[str]:

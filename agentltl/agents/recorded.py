@@ -50,6 +50,12 @@ class Recorded(Purposes, Base):
         prompt, self._rendered = self._rendered, None
         return super().initialize_system_prompt() if prompt is None else prompt
 
+    def take_settings_of(self, other: Recorded) -> None:
+        """Have what has been set on another agent since it was made: further tools, checks of the answer, plans."""
+        self.tools = {**{name: tool for name, tool in other.tools.items() if name not in self.tools}, **self.tools}
+        self.final_answer_checks = list(other.final_answer_checks)
+        self.planning_interval = other.planning_interval
+
     def write_memory_to_messages(self, summary_mode: bool = False) -> list[ChatMessage]:
         """As smolagents; it is how each step begins."""
         if self.recorder is not None and not summary_mode:

@@ -7,6 +7,7 @@ the message before.
 
 from __future__ import annotations
 
+import copy
 from itertools import chain, count
 from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,8 @@ class _Known:
         self._lists: list[list[Any]] = []
         self._calls: list[Any] = []
         self._called: list[Any] = []
+        self._errors: list[Any] = []
+        self._words: list[str] = []
         self._said: list[tuple[Any, list[dict[str, Any]]]] = []
 
     def add(self, step: MemoryStep) -> bool:
@@ -59,12 +62,19 @@ class _Known:
         for message in messages:
             message.__dict__[NUMBER] = next(_numbers)
         calls = getattr(step, "tool_calls", None) or []
+        try:
+            called = copy.deepcopy(list(map(_call, calls)))
+        except Exception:  # arguments that cannot be copied could be changed unseen
+            return False
+        error = getattr(step, "error", None)
+        self._errors += [] if error is None else [error]
+        self._words += [] if error is None else [str(error)]
         self.steps.append(step)
         self.messages += messages
         self._states.append(dict(step.__dict__))
         self._lists.append(calls)
         self._calls += calls
-        self._called += map(_call, calls)
+        self._called += called
         self._said += map(_copied, messages)
         return True
 
@@ -76,6 +86,7 @@ class _Known:
                 and list(map(_state, self.steps)) == self._states
                 and _are(list(chain.from_iterable(self._lists)), self._calls)
                 and list(map(_call, self._calls)) == self._called
+                and list(map(str, self._errors)) == self._words
                 and list(map(_said, self.messages)) == self._said
             )
         except Exception:  # values of a user that cannot be compared
@@ -84,8 +95,8 @@ class _Known:
     def copies(self) -> list[ChatMessage]:
         """The messages as new objects."""
         made = [ChatMessage(role, [dict(part) for part in content]) for role, content in self._said]
-        for copy, message in zip(made, self.messages, strict=True):
-            copy.__dict__[NUMBER] = number_of(message)
+        for new, message in zip(made, self.messages, strict=True):
+            new.__dict__[NUMBER] = number_of(message)
         return made
 
 

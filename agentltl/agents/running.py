@@ -7,7 +7,7 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentltl.agents.earlier import Messages
+from agentltl.agents.earlier import Messages, checked
 from agentltl.agents.limits import Spending
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.run_end import answered, failed
@@ -38,7 +38,8 @@ class Running:
         messages: Messages | None = None,
         streaming: bool = False,
     ) -> None:
-        self.agent, self.task, self.reset, self.messages = agent, task, reset, messages
+        self.agent, self.task, self.reset = agent, task, reset
+        self.messages = None if messages is None else checked(messages)
         self._stream = Stream([*agent.sinks, *([] if sink is None else [sink])])
         self._streaming = streaming
         self._cancelled = False
@@ -60,12 +61,12 @@ class Running:
         except Exception as error:
             self._stream.emit("agent_start", data_of(self._start("", earlier)))
             return self._finish(recorder, self._failed(error), error)
-        self._stream.emit("agent_start", data_of(self._start(prompt, earlier)))
         agent.smolagent.recorder = recorder
         if agent._output is not None:
             agent._output.begin()
         watched.streaming, watched.cancelled = self._streaming, lambda: self._cancelled
         try:
+            self._stream.emit("agent_start", data_of(self._start(prompt, earlier)))
             output = agent.smolagent.run(self.task, reset=self.reset, return_full_result=False)
         except (Exception, RunCancelled) as error:
             return self._finish(recorder, self._failed(error), error)

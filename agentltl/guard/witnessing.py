@@ -34,7 +34,8 @@ class Witnessing(Proposing):
     def seen(self, trace: Trace) -> None:
         """Take up what has happened elsewhere, before: calls with what came of them, and what the user said.
 
-        They have happened, so none is refused; what they break is on record, not enforced.
+        They have happened, so none is refused; what they break is on record, not enforced. Approvals are left out: they
+        are for one guard alone. A call without a time counts as one of now.
         """
         with self._lock, self._watching():
             messages = list(trace.messages or ())
@@ -43,6 +44,8 @@ class Witnessing(Proposing):
                 while messages and messages[0].before <= place:
                     self.said(messages.pop(0).text)
                     begun = (call.step or 1) - 1
+                if call.approves is not None:
+                    continue  # an approval is for one guard alone
                 step = None if call.step is None else call.step - begun
                 decision = self.propose(call.tool, call.args, id=call.id, step=step, agent=call.agent, start=call.start)
                 if call.outcome is not None and decision.index is not None:
@@ -54,6 +57,8 @@ class Witnessing(Proposing):
     def _watching(self) -> Iterator[None]:
         """In here nothing is enforced, now and when the guard is made again from what has happened."""
         kept = self.settings, self._effective, self._lookahead
+        stopped, self._state.stopped = self._state.stopped, None
+        spoken = len(self._state.messages)
         self.settings, self._lookahead = replace(self.settings, enforce=False), None
         self._effective = dict.fromkeys(self._effective, ConstraintSeverity.TOLERATE)
         self._state.events.append(("watching", True))
@@ -61,4 +66,6 @@ class Witnessing(Proposing):
             yield
         finally:
             self.settings, self._effective, self._lookahead = kept
+            if len(self._state.messages) == spoken:
+                self._state.stopped = stopped
             self._state.events.append(("watching", False))

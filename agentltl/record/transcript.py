@@ -18,12 +18,14 @@ def transcript_of(events: Iterable[Event]) -> list[dict[str, Json]]:
     """The messages of the run, after those of the conversation that it continues.
 
     A call of a provider that gives no ids has the event's own. A call that raised has the error as its result and the
-    key `is_error` besides; one that did not run has `status`, `blocked` or `cancelled`, and the refusal as its result.
+    key `is_error` besides; one that did not run has `status`: `blocked` with the refusal as its result, `cancelled`, or
+    `rejected` when there is no such tool or it takes no such arguments.
     A step that failed apart from its calls is answered by a user message with the error, if
-    the run went on after it.
+    the run went on after it; that message has `is_error`, for it is not the user's.
     """
+    events = list(events)
     messages: list[dict[str, Json]] = []
-    calls: dict[int, dict[str, dict[str, Json]]] = {}
+    calls = _calls(events)
     error: str | None = None
     for event in events:
         data = event.data
@@ -32,15 +34,22 @@ def transcript_of(events: Iterable[Event]) -> list[dict[str, Json]]:
                 messages += data["messages"] or [{"role": "system", "content": data["system_prompt"]}]
                 messages.append({"role": "user", "content": data["task"]})
             case "step_start" if error is not None:
-                messages.append({"role": "user", "content": error})
+                messages.append({"role": "user", "content": error, "is_error": True})
                 error = None
-            case "tool_call_start" | "tool_call_end" if data["by_model"]:
-                calls.setdefault(data["step"], {}).setdefault(data["id"], {}).update(data)
             case "step_end":
                 made = list(calls.get(data["step"], {}).values())
                 messages += _step(data["reasoning"], made)
                 error = None if any(call.get("error") for call in made) else data["error"]
     return messages
+
+
+def _calls(events: Iterable[Event]) -> dict[int, dict[str, dict[str, Json]]]:
+    """The model's calls by step; some end after their step has."""
+    calls: dict[int, dict[str, dict[str, Json]]] = {}
+    for event in events:
+        if event.kind in ("tool_call_start", "tool_call_end") and event.data["by_model"]:
+            calls.setdefault(event.data["step"], {}).setdefault(event.data["id"], {}).update(event.data)
+    return calls
 
 
 def _step(text: str | None, calls: list[dict[str, Json]]) -> Iterator[dict[str, Json]]:
@@ -63,10 +72,12 @@ def _call(call: Mapping[str, Json]) -> dict[str, Json]:
 
 def _fate(call: Mapping[str, Json]) -> dict[str, Json]:
     """What its text does not say of a call that did not do what it was to do."""
-    match call.get("status"):
-        case "failed":
+    match call.get("status"), call.get("ran"):
+        case "failed" | "cancelled", True:
             return {"is_error": True}
-        case "blocked" | "cancelled" as status:
+        case "failed", _:
+            return {"is_error": True, "status": "rejected"}
+        case "blocked" | "cancelled" as status, _:
             return {"status": status}
     return {}
 

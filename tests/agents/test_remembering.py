@@ -85,6 +85,8 @@ CHANGES: list[Callable[[Any], object]] = [
     lambda steps: setattr(steps[2], "tool_calls", None),
     lambda steps: setattr(steps[2].tool_calls[0], "arguments", {"a": 5}),
     lambda steps: setattr(steps[2].tool_calls[0], "id", "c2"),
+    lambda steps: steps[2].tool_calls[0].arguments.update(a="[trimmed]"),
+    lambda steps: steps[2].tool_calls[0].arguments["b"].append(3),
     lambda steps: steps[2].tool_calls.append(ToolCall("add", {}, "c9")),
     lambda steps: steps.append(step(3, observations="more")),
     lambda steps: steps.pop(2),

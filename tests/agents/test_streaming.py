@@ -356,3 +356,77 @@ def test_a_conversation_goes_on_one_run_at_a_time() -> None:
         agent.run("And?", reset=False)
     list(stream)
     assert agent.run("And?", reset=False).success
+
+
+def test_a_stream_that_its_own_run_drops_does_not_wait_for_itself() -> None:
+    held: list[Any] = []
+    begun = threading.Event()
+
+    @our_tool
+    def drop() -> str:
+        """Drop the stream."""
+        assert begun.wait(10)
+        held.pop().close()
+        return "dropped"
+
+    agent = Agent([drop], model([("drop", {}), ("final_answer", {"answer": "x"})]))
+    held.append(agent.stream("Go."))
+    next(held[0])
+    begun.set()
+    deadline = time.monotonic() + 20
+    while agent.last_result is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert agent.last_result is not None
+    assert agent.last_result.ending == "cancelled"
+
+
+def test_a_task_that_is_cancelled_twice_still_waits_for_its_run() -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    @our_tool
+    def wait() -> str:
+        """Wait."""
+        entered.set()
+        leave.wait(10)
+        return "waited"
+
+    scripted = model([("wait", {})] * 5)
+    agent = Agent([wait], scripted)
+
+    async def cancel() -> None:
+        run = asyncio.ensure_future(agent.arun("Go."))
+        while not entered.is_set():
+            await asyncio.sleep(0.001)
+        for _ in range(3):
+            run.cancel()
+            await asyncio.sleep(0.01)
+        assert not run.done()
+        leave.set()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    in_loop(cancel)
+    assert (agent._under_way, len(scripted.requests)) == ({}, 1)
+    assert agent.last_result is not None
+    assert agent.last_result.ending == "cancelled"
+
+
+def test_what_was_told_of_an_answer_that_never_came_is_taken_back() -> None:
+    script = [[("final_answer", {"answer": "a draft"}), ("add", {"a": 1, "b": 2})], RuntimeError("boom")]
+    events = list(Agent([add], model(script)).stream("Go."))
+    pieces = [(e.data["text"], e.data["restart"]) for e in events if e.kind == "text_delta"]
+    assert pieces[-1] == ("", True)
+    assert len(pieces) > 1
+
+
+def test_a_twin_has_the_rules_and_checks_that_its_agent_has_now() -> None:
+    strict = AgentWithConstraints([add], ScriptedModel([]), constraints=[{"name": "no", "rule": "never(add)"}])
+    agent = AgentWithConstraints([add], ScriptedModel([]), constraints=[])
+    agent.restore(strict.to_state())
+    agent.smolagent.final_answer_checks.append(lambda answer, memory, agent=None: answer != "bad")
+    agent.smolagent.planning_interval = 3
+    twin = agent._twin()
+    assert [c.name for c in twin.guard.constraints] == ["no"]
+    assert twin.guard is not agent.guard
+    assert twin.smolagent.final_answer_checks == agent.smolagent.final_answer_checks
+    assert twin.smolagent.planning_interval == 3

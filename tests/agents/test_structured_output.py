@@ -255,3 +255,46 @@ def test_output_is_another_name() -> None:
 
 def test_the_error_is_one_class() -> None:
     assert issubclass(OutputError, ValueError)
+
+
+class Tree(BaseModel):
+    value: int
+    children: list["Tree"] = []
+
+
+class Cat(BaseModel):
+    kind: str
+    lives: int
+
+
+class Answered(BaseModel):
+    answer: str
+    score: int = 0
+
+
+@pytest.mark.parametrize(
+    ("output_type", "arguments"),
+    [
+        (Tree, {"answer": '{"value": 1}'}),
+        (Tree, {"value": 1, "children": [{"value": 2}]}),
+        (Cat | City, {"kind": "cat", "lives": 9}),
+        (Cat | None, {"kind": "cat", "lives": 9}),
+        (Answered, {"answer": "x", "score": 1}),
+        (Answered, {"answer": "x"}),
+    ],
+)
+def test_fields_in_the_place_of_the_argument_are_taken(output_type: Any, arguments: Any) -> None:
+    result = agent(("final_answer", arguments), output_type=output_type, output_retries=0).run("Go.")
+    assert result.success, result["error"]
+
+
+def test_a_type_that_refers_to_itself_can_be_the_last_resort() -> None:
+    result = agent(("look", {}), '{"value": 1}', output_type=Tree, max_steps=1).run("Go.")
+    assert result.output == Tree(value=1)
+
+
+def test_what_a_validator_makes_of_an_answer_is_what_the_call_gave() -> None:
+    made = agent(answer("x"), output_type=None)
+    made.output_validator(lambda text: text.upper())
+    result = made.run("Go.")
+    assert result["metrics"]["tool_calls"][0]["tool_result"] == result["answer"] == "X"

@@ -143,3 +143,24 @@ def test_handed_over_what_has_happened_stands() -> None:
     guard.handed_over()
     assert (repr(guard.trace), guard.verdicts(), guard.violations) == before
     assert guard.propose("change", {"id": 1}).allowed
+
+
+def test_a_stopped_guard_takes_up_what_happened_and_stays_stopped() -> None:
+    guard = Guard([*RULES[1:2], {"name": "no", "rule": "never(bad)"}])
+    assert guard.propose("bad", step=1).action == "stop"
+    guard.seen(trace(call("pay", 1)))
+    guard = again(guard)
+    assert [c.tool for c in guard.trace.calls] == ["pay"]
+    assert guard.propose("look").action == "stop"
+    guard.said("Go on.")
+    assert guard.propose("pay").action == "stop"
+
+
+def test_approvals_are_left_out() -> None:
+    asked = Guard([{"name": "ask", "rule": "never(pay)", "severity": "ASK"}])
+    asked.approve(asked.propose("pay", {"x": 1}, step=1), by="me")
+    asked.settle(asked.propose("pay", {"x": 1}, step=2), result="ok")
+    other = Guard(asked.constraints)
+    other.seen(asked.trace)
+    assert [c.tool for c in other.trace.calls] == ["pay"]
+    assert other.propose("pay", {"x": 1}).action == "ask"

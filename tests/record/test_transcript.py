@@ -42,7 +42,7 @@ def test_an_error_without_a_call_is_told_when_the_run_goes_on() -> None:
     events = [start(), step_end(1, reasoning="Hm.", error="no call"), step_start(2), step_end(2, error="model is down")]
     assert transcript_of(events)[2:] == [
         {"role": "assistant", "content": "Hm."},
-        {"role": "user", "content": "no call"},
+        {"role": "user", "content": "no call", "is_error": True},
     ]
 
 

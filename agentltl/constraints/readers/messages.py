@@ -15,7 +15,7 @@ from agentltl.constraints.trace import NEVER, Call, Message, Outcome, Trace
 from agentltl.constraints.value import FrozenDict, Json
 from agentltl.errors import TraceError
 
-UNRUN = frozenset({"blocked", "cancelled"})
+UNRUN = frozenset({"blocked", "cancelled", "rejected"})
 SILENT = frozenset({"system", "developer"})
 
 
@@ -24,8 +24,8 @@ def from_messages(messages: Iterable[Mapping[str, Json]] | Mapping[str, Json]) -
 
     The other keys of the mapping become `fields`, and `id` the trace's id. A call without a result never settled. A
     result that is marked as an error (`is_error`, or an `error`) is a failure; any other is ok, whatever its text says.
-    A call whose result has the `status` `blocked` or `cancelled`, as in the transcript of a `Result`, did not run and
-    is not in the trace.
+    A call whose result has the `status` `blocked`, `cancelled` or `rejected`, as in the transcript of a `Result`, did
+    not run and is not in the trace; a message of the user with `is_error` is none of the user's words.
     """
     identifier, fields, entries = None, FrozenDict(), messages
     if isinstance(messages, Mapping):
@@ -73,7 +73,8 @@ class _Chat:
         if role in ("tool", "function"):
             self._settle(message, identity(message, "tool_call_id"), message.get("name"))
         elif role == "user":
-            self._user(message.get("content"))
+            if not message.get("is_error"):
+                self._user(message.get("content"))
         else:
             what = "there is no role" if role is None else f"{quoted(role)} is no role of a chat"
             raise TraceError(f"{what}\na message is of the system, developer, user, assistant, tool or function")
