@@ -49,7 +49,8 @@ class Agent(Deployable):
     for it. An answer that is none of it goes back to the model, `output_retries` times in a run; then the run ends with
     the error. See `output_validator`.
     A model call that fails for a reason that can pass is made again up to `retries` times; when a model has finally
-    failed, the next one of `fallback_models` is asked. `timeout` bounds each call, `total_timeout` the run, in seconds.
+    failed, the next one of `fallback_models` is asked. `timeout` bounds each call, `total_timeout` the run, in seconds;
+    of a streamed reply `timeout` is the time to the first piece and from each piece to the next.
     `max_cost_usd`, `max_tokens_total` and `max_model_calls` are looked at before each model call of a run, and end it.
     Each of `sinks` is called with every event of a run.
     `smolagent` is the smolagents agent that does the work; `last_result` what the last run gave.

@@ -36,6 +36,7 @@ def failing(status: int, message: str = "come back later", code: str | None = No
 
 RESET = Fault(does="reset")
 HANG = Fault(does="hang")
+DRIP = Fault(does="drip")
 HALF = Fault(does="half")
 CUT_OFF = Fault(does="cut_off")
 INVALID = Fault(body="{ this is no JSON")
@@ -99,6 +100,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.connection.close()
             case "hang":
                 self.server.over.wait(20)
+            case "drip":
+                self.drip(streamed)
             case "half" | "cut_off":
                 self.half(streamed, announced=will.does == "half")
             case "bad_piece":
@@ -107,6 +110,12 @@ class Handler(BaseHTTPRequestHandler):
             case "no_choices":
                 empty = {**reply(Says(text=""), self.server.model), "choices": []}
                 self.stream([{**empty, "object": "chat.completion.chunk"}]) if streamed else self.whole(200, empty)
+
+    def drip(self, streamed: bool) -> None:
+        """Something comes all the time, and never an answer."""
+        self.begin(200, "text/event-stream" if streamed else "application/json", {})
+        while not self.server.over.wait(0.02):
+            self.wfile.write(b": wait\n\n" if streamed else b" ")
 
     def whole(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         body = (value if isinstance(value, str) else json.dumps(value)).encode()

@@ -43,7 +43,7 @@ TRANSIENT = {
     "503": (failing(503), "ServiceUnavailableError"),
     "504": (failing(504), "Timeout"),
     "reset": (RESET, "InternalServerError"),
-    "hang": (HANG, "Timeout"),
+    "hang": (HANG, "ModelTimeoutError"),
 }
 PERMANENT = {
     "400": (failing(400), "BadRequestError"),

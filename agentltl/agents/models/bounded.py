@@ -18,11 +18,11 @@ def bounded(call: Callable[[], Reply], seconds: float, what: str) -> Reply:
 
     Raises what the call raises, and `ModelTimeoutError`; the call then goes on, and what it gives is ignored.
     """
-    return next(bounded_pieces(lambda: iter([call()]), seconds, what))
+    return next(bounded_pieces(lambda: iter([call()]), lambda: seconds, what))
 
 
-def bounded_pieces(begin: Callable[[], Iterator[Reply]], seconds: float, what: str) -> Generator[Reply]:
-    """The pieces that come, each within this many seconds after the one before. Raises as `bounded` does."""
+def bounded_pieces(begin: Callable[[], Iterator[Reply]], seconds: Callable[[], float], what: str) -> Generator[Reply]:
+    """The pieces that come, each within the seconds that are given when it is waited for. Raises as `bounded` does."""
     came: queue.SimpleQueue[tuple[str, object]] = queue.SimpleQueue()
     left = threading.Event()
 
@@ -41,11 +41,12 @@ def bounded_pieces(begin: Callable[[], Iterator[Reply]], seconds: float, what: s
     threading.Thread(target=contextvars.copy_context().run, args=(run,), name=f"call of {what}", daemon=True).start()
     try:
         while True:
+            limit = seconds()
             try:
-                kind, value = came.get(timeout=max(0.0, seconds))
+                kind, value = came.get(timeout=max(0.0, limit))
             except queue.Empty:
                 raise ModelTimeoutError(
-                    f"`{what}` has not answered within {seconds:.3g} s\nset another `timeout`"
+                    f"`{what}` has not answered within {limit:.3g} s\nset another `timeout`"
                 ) from None
             if kind == "end":
                 return

@@ -17,10 +17,11 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
 from agentltl.agents.attempt import Attempting, report_of_stream, thinking_in, thinking_in_stream
 from agentltl.agents.models.bounded import bounded, bounded_pieces
 from agentltl.agents.models.errors import CircuitOpenError, ModelTimeoutError
+from agentltl.agents.models.litellm_client import load_litellm
 from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
 from agentltl.agents.models.redaction import hide_in_error, known_secrets, secrets_of
 from agentltl.agents.models.report import ATTRIBUTE, ModelReport, report_of
-from agentltl.agents.models.watch import seconds_for_a_call, watch, watched_by, within
+from agentltl.agents.models.watch import SHORTEST, longest_call, shortest, watch, watched_by, within
 from agentltl.agents.models.wrapper import Wrapper
 from agentltl.errors import RunLimitError
 
@@ -69,9 +70,11 @@ class LeafCall:
 
     def __init__(self, model: Model, *, streaming: bool = False) -> None:
         self._model, self._watch = model, watch()
+        if isinstance(model, LiteLLMModel):
+            load_litellm()  # here, so that its import is no part of the call's time
         if self._watch is not None:
             self._watch.check()
-        self._seconds = seconds_for_a_call()
+        self._longest = longest_call()
         # What a model of somebody else's asks by our wrappers is told to this one first; known models ask nobody.
         self._below = None if self._watch is None or is_known(model) else self._watch.below()
         self._attempt = Attempting(name_of(model), streaming=streaming)
@@ -83,22 +86,32 @@ class LeafCall:
 
     def generate(self, *args: Any, **kwargs: Any) -> ChatMessage:
         """The model's `generate`, in its time."""
-        if self._seconds is None:
+        seconds = self._seconds()
+        if seconds is None:
             return self._model.generate(*args, **kwargs)
-        if takes_timeout(self._model):
-            return self._model.generate(*args, **kwargs, timeout=self._seconds)
-        return bounded(partial(self._model.generate, *args, **kwargs), self._seconds, self._name)
+        more: dict[str, Any] = {**kwargs, **self._timeout(seconds)}
+        call = partial(self._model.generate, *args, **more)
+        return bounded(call, seconds, self._name)
 
     def stream(self, *args: Any, **kwargs: Any) -> Stream:
-        """The model's `generate_stream`; the time is that from one piece to the next."""
+        """The model's `generate_stream`; the time is that to the first piece, and from one piece to the next."""
         stream: Any = self._model  # of the base class's methods it is one that a model may have
-        begin = partial(stream.generate_stream, *args, **kwargs)
-        if self._seconds is None:
-            yield from begin()
-        elif takes_timeout(self._model):
-            yield from begin(timeout=self._seconds)
-        else:
-            yield from bounded_pieces(begin, self._seconds, self._name)
+        seconds = self._seconds()
+        if seconds is None:
+            yield from stream.generate_stream(*args, **kwargs)
+            return
+        begin = partial(stream.generate_stream, *args, **kwargs, **self._timeout(seconds))
+        yield from bounded_pieces(begin, lambda: self._seconds() or seconds, self._name)
+
+    def _seconds(self) -> float | None:
+        """How long may be waited from now on, None for as long as it takes."""
+        left = None if self._watch is None else self._watch.seconds_left()
+        return shortest(self._longest, None if left is None else max(left, SHORTEST))
+
+    def _timeout(self, seconds: float) -> dict[str, float]:
+        """What tells the model's client to give up, too. It counts each read from the network by itself, so a reply
+        that drips is not ended by it; but it ends the thread of a call that nobody waits for."""
+        return {"timeout": seconds} if takes_timeout(self._model) else {}
 
     def require_time(self) -> None:
         """Raise if the run is out of time, however steadily the pieces of a stream come."""

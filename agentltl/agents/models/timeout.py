@@ -18,9 +18,9 @@ from agentltl.agents.models.wrapper import Stream, Wrapper
 class Timeout(Wrapper):
     """Bounds each call of `model` by `seconds`: each retry and each fallback below has that time for itself.
 
-    A litellm model gets it with the request, for each wait for the network. Any other model runs in a thread: when its
-    time is over the call fails with `ModelTimeoutError`, and what comes later is ignored. Of a stream, the time is that
-    from one piece to the next.
+    The call runs in a thread: when its time is over it fails with `ModelTimeoutError`, and what comes later is ignored.
+    A litellm model gets the time with its request as well, so that its client gives up, too. Of a stream, the time is
+    that to the first piece, and from one piece to the next; how long all of it may take is `total_timeout` of the run.
     """
 
     def __init__(self, model: Model, seconds: float) -> None:

@@ -95,10 +95,9 @@ def at_most(seconds: float) -> Iterator[None]:
         _seconds.reset(token)
 
 
-def seconds_for_a_call() -> float | None:
-    """How long a call that is made here may take, the end of the run included; None for as long as it takes."""
-    left = seconds_left()
-    return shortest(_seconds.get(), None if left is None else max(left, SHORTEST))
+def longest_call() -> float | None:
+    """How long a call that is made here may take, the end of the run apart; None for as long as it takes."""
+    return _seconds.get()
 
 
 def seconds_left() -> float | None:

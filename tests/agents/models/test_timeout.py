@@ -2,6 +2,7 @@
 
 import copy
 import threading
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
@@ -18,8 +19,9 @@ from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
 from agentltl.agents.models.retry import Retry
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.models.timeout import Timeout
-from agentltl.agents.models.watch import SHORTEST
+from agentltl.agents.models.watch import SHORTEST, within
 from agentltl.errors import ConstraintError
+from tests.agents.misbehaving import DRIP, serving
 from tests.agents.models.calling import ASK, Heard, StatusError
 
 LONG = 20.0
@@ -137,6 +139,50 @@ def test_each_retry_and_each_fallback_has_the_time_for_itself(waits: list[float]
     assert heard.ask() == "hi"
     timed_out = "hanging ModelTimeoutError"
     assert heard.told() == [timed_out, timed_out, "hanging -> scripted", "scripted ok"]
+
+
+class Steady(Model):
+    """Streams a piece now and then, for longer than anybody waits."""
+
+    def __init__(self) -> None:
+        super().__init__(model_id="steady")
+        self.may = threading.Event()
+
+    def generate_stream(self, messages: Any, **kwargs: Any) -> Any:
+        for _ in range(2):
+            yield ChatMessageStreamDelta(content="piece ")
+        self.may.wait(LONG)
+
+
+def test_between_pieces_a_stream_waits_no_longer_than_the_run_may_last() -> None:
+    class Late(Spending):
+        left = LONG
+
+        def seconds_left(self) -> float:
+            return self.left
+
+    spending, model = Late(Limits()), Steady()
+    stream = within(lambda: Heard(model, spending=spending)._listening(), Timeout(model, LONG).generate_stream(ASK))
+    assert next(stream).content == "piece "
+    spending.left = SHORT
+    assert next(stream).content == "piece "
+    with pytest.raises(ModelTimeoutError, match=r"within 0\.05 s"):
+        next(stream)
+    model.may.set()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("make", [LiteLLMModelWithReport, smolagents.LiteLLMModel])
+def test_a_reply_that_drips_has_no_longer_than_one_that_does_not_come(make: Any, stream: bool) -> None:
+    with serving() as provider:
+        provider.will = [DRIP]
+        model = make("openai/gpt-4o", api_base=provider.url, api_key="sk-of-nobody")
+        heard = Heard(Timeout(model, 0.3))
+        begun = time.monotonic()
+        with pytest.raises(ModelTimeoutError):
+            heard.stream() if stream else heard.ask()
+        assert time.monotonic() - begun < LONG / 2
+        assert heard.told() == ["openai/gpt-4o ModelTimeoutError"]
 
 
 class Given(LiteLLMModelWithReport):
