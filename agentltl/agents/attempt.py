@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from smolagents.models import ChatMessage, ChatMessageStreamDelta
 
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.models.report import ModelReport, is_last, report_of
-from agentltl.constraints.value import as_text
 from agentltl.record.attempt import ModelAttempt
 from agentltl.record.text import thinking_of
 
@@ -35,7 +35,7 @@ class Attempting:
             status="success" if error is None else "error",
             time=self._time,
             duration_ms=(time.perf_counter() - self._begun) * 1000,
-            error=None if error is None else as_text(error) or type(error).__name__,
+            error=None if error is None else error_text(error),
             error_class=None if error is None else type(error).__name__,
             finish_reason=report.finish_reason,
             streaming=self._streaming,

@@ -11,12 +11,13 @@ from agentltl.agents.code_names import left_out, named
 from agentltl.agents.joint_call import JointCall
 from agentltl.agents.managing import Manages
 from agentltl.agents.members import outers_of
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.remembering import Remembering
 from agentltl.agents.rendering import Rendering
 from agentltl.agents.stop import PendingStopError
 from agentltl.agents.ticket import Ready, Ticket, as_value, changed_words, same
 from agentltl.agents.verdict import Verdict
-from agentltl.constraints.value import Json, as_text, hold, thaw
+from agentltl.constraints.value import Json, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.ending import FINAL_ANSWER
 from agentltl.guard.state import Turn
@@ -120,7 +121,7 @@ class JudgedCalls(Manages, Remembering, Rendering, ToolCallingAgent):
     def _settle(self, ticket: Ticket, result: object = None, error: BaseException | None = None) -> None:
         """Record what came of a call that was allowed."""
         if ticket.decision is not None and ticket.decision.allowed:
-            text = None if error is None else as_text(error) or type(error).__name__
+            text = None if error is None else error_text(error)
             status = "pending" if isinstance(ticket.end, PendingStopError) else None
             value = as_value(result)
             ticket.outcomes.append(self.guard.settle(ticket.decision, result=value, error=text, status=status))

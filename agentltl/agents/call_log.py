@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from smolagents.agent_types import AgentAudio, AgentImage
 from smolagents.models import ChatMessageToolCall
 
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.constraints.value import Json, as_text
 from agentltl.record.events import CallStatus, Stream
 from agentltl.record.plain import plain
@@ -93,7 +94,7 @@ class CallLog:
     def raised(self, call: LoggedCall, error: BaseException, *, entered: bool) -> None:
         """The call raised; `entered`: in its tool, and not because there is no such tool or no such argument."""
         call.entered = entered
-        self._end(call, "failed", error=as_text(error))
+        self._end(call, "failed", error=error_text(error))
 
     def find(self, step: int, id: str | None) -> LoggedCall | None:
         """The call of that id in that step's message; of several the one that smolagents runs."""

@@ -22,13 +22,14 @@ from agentltl.agents.joint_call import JointCall
 from agentltl.agents.managing import Manages
 from agentltl.agents.member_end import End, end_of
 from agentltl.agents.members import guarding, outers_of, place_of
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.nested import inside
 from agentltl.agents.patience import Patience
 from agentltl.agents.remembering import Remembering
 from agentltl.agents.stop import PendingStopError, RefusedCallError
 from agentltl.agents.ticket import as_value
 from agentltl.agents.verdict import Verdict
-from agentltl.constraints.value import Json, as_text, hold, thaw
+from agentltl.constraints.value import Json, hold, thaw
 from agentltl.guard.decision import Decision
 from agentltl.guard.ending import FINAL_ANSWER
 
@@ -161,7 +162,7 @@ class CodeExecution(Manages, Remembering, CodeAgent):
         error: BaseException | None = None,
         status: str | None = None,
     ) -> None:
-        text = None if error is None else as_text(error) or type(error).__name__
+        text = None if error is None else error_text(error)
         call.outcome = self.guard.settle(call.decision, result=result, error=text, status=status)
         if call.joint is not None:
             call.above = call.joint.settle(result, error, status)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from agentltl.agents.above import Outer, Place, locked
 from agentltl.agents.approval import Approver
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.verdict import Refused, Verdict
-from agentltl.constraints.value import Json, as_text
+from agentltl.constraints.value import Json
 from agentltl.guard.decision import Decision
 from agentltl.guard.feedback import unplanned
 from agentltl.guard.guard import Guard
@@ -103,7 +104,7 @@ class JointCall:
         self, result: object = None, error: BaseException | None = None, status: str | None = None
     ) -> list[Decision]:
         """What came of the call, for each guard above."""
-        text = None if error is None else as_text(error) or type(error).__name__
+        text = None if error is None else error_text(error)
         decisions = [
             guard.settle(decision, result=result, error=text, status=status) for guard, decision in self._started
         ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from smolagents.agent_types import AgentText
 from smolagents.utils import AgentError
 
+from agentltl.agents.models.hidden_error import error_text
+from agentltl.agents.models.redaction import hide, known_secrets
 from agentltl.agents.watched_model import RunCancelled
-from agentltl.constraints.value import Json, as_text
+from agentltl.constraints.value import Json
 from agentltl.errors import ApprovalPendingError, ConstraintViolationError, OutputError, RunLimitError
 from agentltl.record.events import Ending, RunEnd
 from agentltl.record.plain import plain
@@ -25,7 +27,8 @@ def answered(output: object, *, out_of_steps: bool, model_error: Exception | Non
         return RunEnd("max_steps", output)
     if isinstance(model_error, RunLimitError):
         return _limited(model_error)
-    text = as_text(model_error) if output is None else str(output)  # a rule can withhold the text of smolagents
+    # A rule can withhold the text of smolagents.
+    text = error_text(model_error) if output is None else hide(str(output), known_secrets())
     return RunEnd("error", error=text, error_class=type(model_error).__name__)
 
 
@@ -48,12 +51,12 @@ def failed(error: BaseException, *, interrupted: bool, cancelled: bool) -> RunEn
         if error.request is not None:
             pending = {name: plain(value) for name, value in error.request.to_dict().items()}
     elif isinstance(error, OutputError):
-        return RunEnd("error", error=as_text(error), error_class=OutputError.__name__)
+        return RunEnd("error", error=error_text(error), error_class=OutputError.__name__)
     elif not isinstance(error, Exception) or (type(error) is AgentError and interrupted):
         ending = "interrupt"
-    text = as_text(error) or type(error).__name__
+    text = error_text(error)
     return RunEnd(ending, error=text, error_class=type(cause).__name__, pending=pending)
 
 
 def _limited(error: RunLimitError) -> RunEnd:
-    return RunEnd("limit", error=as_text(error), error_class=type(error).__name__)
+    return RunEnd("limit", error=error_text(error), error_class=type(error).__name__)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from agentltl.agents.earlier import Messages, checked
 from agentltl.agents.limits import Spending
+from agentltl.agents.models.hidden_error import hide_in_error
+from agentltl.agents.models.redaction import known_secrets
 from agentltl.agents.recorder import Recorder
 from agentltl.agents.run_end import answered, failed
 from agentltl.agents.watched_model import RunCancelled
@@ -98,6 +100,7 @@ class Running:
         )
 
     def _failed(self, error: BaseException) -> RunEnd:
+        hide_in_error(error, known_secrets())  # smolagents has put a model's error into the text of its own
         return failed(
             error, interrupted=getattr(self.agent.smolagent, "interrupt_switch", False), cancelled=self._cancelled
         )

@@ -10,8 +10,8 @@ from smolagents.utils import AgentMaxStepsError
 
 from agentltl.agents.attempt import thinking_in
 from agentltl.agents.model_messages import MessageWriter
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.watched_model import WatchedModel
-from agentltl.constraints.value import as_text
 from agentltl.record.events import StepRecord
 from agentltl.record.text import text_of
 
@@ -39,7 +39,7 @@ def step_record(
         thinking=None if reply is None else thinking_in(reply),
         observation=None if step.observations is None else str(step.observations),
         action_output=output,
-        error=None if error is None else as_text(error),
+        error=None if error is None else error_text(error),
         input_tokens=tokens.input_tokens if tokens else 0,
         output_tokens=tokens.output_tokens if tokens else 0,
         start_time=timing.start_time,

@@ -10,7 +10,7 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.utils.errors import UnsupportedOperationError
 
-from agentltl.agents.models.redaction import hide_in_error
+from agentltl.agents.models.hidden_error import hide_in_error
 from agentltl.constraints.value import as_text
 from agentltl.record.result import Result
 from agentltl.server.conversations import Conversations

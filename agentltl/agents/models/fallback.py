@@ -12,12 +12,12 @@ from typing import Any, Self
 from smolagents.models import ChatMessage, Model
 
 from agentltl.agents.models.errors import ModelCallError
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.models.leaf import ask, ask_stream, name_of
 from agentltl.agents.models.own_retries import one_request
 from agentltl.agents.models.registry import model_of, register, saved
 from agentltl.agents.models.watch import watch
 from agentltl.agents.models.wrapper import Stream, Wrapper, apart
-from agentltl.constraints.value import as_text
 from agentltl.errors import AgentLTLError, ConstraintError
 from agentltl.record.attempt import ModelFallback
 
@@ -96,7 +96,7 @@ class Fallback(Wrapper):
         one, other = name_of(model), name_of(following)
         log.warning("the model `%s` has failed (%s), and `%s` is asked", one, type(error).__name__, other)
         if (hearing := watch()) is not None:
-            text = as_text(error) or type(error).__name__
+            text = error_text(error)
             hearing.tell(ModelFallback("step", 0, one, other, text, type(error).__name__, time.time()))
 
 

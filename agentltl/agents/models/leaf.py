@@ -17,9 +17,10 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
 from agentltl.agents.attempt import Attempting, report_of_stream, thinking_in, thinking_in_stream
 from agentltl.agents.models.bounded import bounded, bounded_pieces
 from agentltl.agents.models.errors import CircuitOpenError, ModelTimeoutError
+from agentltl.agents.models.hidden_error import hide_in_error
 from agentltl.agents.models.litellm_client import load_litellm
 from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
-from agentltl.agents.models.redaction import hide_in_error, known_secrets, secrets_of
+from agentltl.agents.models.redaction import known_secrets, secrets_of
 from agentltl.agents.models.report import ATTRIBUTE, ModelReport, report_of
 from agentltl.agents.models.watch import SHORTEST, longest_call, shortest, watch, watched_by, within
 from agentltl.agents.models.wrapper import Wrapper

@@ -20,9 +20,10 @@ from smolagents.models import (
 from smolagents.tools import Tool
 
 from agentltl.agents.models.errors import EmptyReplyError
+from agentltl.agents.models.hidden_error import hide_in_error
 from agentltl.agents.models.litellm_client import LiteLLMClient
 from agentltl.agents.models.price import with_parts
-from agentltl.agents.models.redaction import hide_in_error, is_secret, known_secrets, remember
+from agentltl.agents.models.redaction import is_secret, known_secrets, remember
 from agentltl.agents.models.registry import register
 from agentltl.agents.models.report import ModelReport, attach, read_response, report_of
 from agentltl.agents.models.stream import StreamReader, came_to_nothing, is_estimated, tokens_of

@@ -2,7 +2,8 @@
 
 import logging
 
-from agentltl.agents.models.redaction import hide, hide_in_error, known_secrets
+from agentltl.agents.models.hidden_error import hide_in_error
+from agentltl.agents.models.redaction import hide, known_secrets
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai._base_client", "httpx", "httpcore.http11")
 

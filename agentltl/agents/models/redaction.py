@@ -1,12 +1,40 @@
-"""Keeping keys out of what people read: settings, errors and their causes."""
+"""Keeping keys out of what people read: which texts are keys, and hiding them."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 HIDDEN = "[hidden]"
-_NAMES = re.compile(r"(api_?key|secret|password|credential|authorization|headers|(^|_)token$)", re.IGNORECASE)
-_VARIABLES = re.compile(r"(API_?KEY|SECRET|TOKEN)$")
+_NAMES = re.compile(
+    r"(api[_-]?key|access[_-]?key|private[_-]?key|secret|passw(or)?d|passphrase|credential|authorization|cookie|headers"
+    r"|(^|[_-])token$)",
+    re.IGNORECASE,
+)
+_VARIABLES = re.compile(
+    r"((API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION|MASTER|AUTH)_?KEY|SECRET|TOKEN|PASSW(OR)?D|PASSPHRASE|CREDENTIALS?)"
+    r"(_?\d+)?$",
+    re.IGNORECASE,
+)
+_ANY_KEY = re.compile(r"(^|_)KEY(_?\d+)?$", re.IGNORECASE)
+_LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
+"""`SORT_KEY=created_at` is no secret."""
+_FILE = re.compile(r"(/|~|\.|[A-Za-z]:\\).*\.\w{1,5}")
+"""Where a secret is (`GOOGLE_APPLICATION_CREDENTIALS`) is none."""
+_SCHEME = re.compile(r"(bearer|basic|token|key|api-?key)[ =:]+(\S.*)", re.IGNORECASE)
+"""What comes before a key in a header."""
+_PLAIN_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "connection",
+        "content-type",
+        "http-referer",
+        "user-agent",
+        "x-title",
+    }
+)
 _SHORTEST = 8
 """Shorter values are no keys, and hiding them would blank ordinary words."""
 
@@ -26,83 +54,55 @@ def remember(*given: str | None) -> None:
 
 def known_secrets(*given: str | None) -> list[str]:
     """The given keys, those of all models that there were, and those in the environment; the longest first."""
-    environment = [value for name, value in os.environ.items() if _VARIABLES.search(name)]
     own = [key for key in given if key]
-    found = {*own, *_remembered, *(value for value in environment if len(value) >= _SHORTEST)}
-    return sorted(found, key=len, reverse=True)
+    environment = [value for name, value in os.environ.items() if _names_a_secret(name, value)]
+    return sorted({*own, *_remembered, *environment}, key=len, reverse=True)
+
+
+def _names_a_secret(name: str, value: str) -> bool:
+    """Whether an environment variable holds a secret."""
+    if len(value) < _SHORTEST or _FILE.fullmatch(value):
+        return False
+    return bool(_VARIABLES.search(name) or (_ANY_KEY.search(name) and _LETTERS_AND_DIGITS.match(value)))
 
 
 def secrets_of(model: object) -> list[str]:
-    """The keys that a model holds in attributes and settings with the name of a secret."""
-    found = [text for text in _secret_texts(getattr(model, "__dict__", {})) if len(text) >= _SHORTEST]
-    remember(*found)
-    return found
+    """The keys that a model and its client hold in attributes and settings with the name of a secret."""
+    found = set[str]()
+    for holder in (model, getattr(model, "__dict__", {}).get("client")):
+        for text in _secret_texts(getattr(holder, "__dict__", {})):
+            found.add(text)
+            if (scheme := _SCHEME.fullmatch(text)) is not None:
+                found.add(scheme[2])
+    long = sorted(text for text in found if len(text) >= _SHORTEST)
+    remember(*long)
+    return long
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret in it replaced."""
+    """The text with every secret in it replaced, percent-encoded ones included."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
+        if "%" in text:
+            text = _encoded(secret).sub(HIDDEN, text)
     return text
 
 
-def hide_in_error(error: BaseException, secrets: list[str]) -> None:
-    """Replace secrets in the texts of an error and of everything that led to it, in place."""
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        current = waiting.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        current.args = tuple(_hidden(part, secrets) for part in current.args)
-        for name, value in list(vars(current).items()):
-            if isinstance(value, str | dict | list | tuple):
-                setattr(current, name, _hidden(value, secrets))
-            else:
-                _hide_in_exchange(value, secrets)
-        waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
+@lru_cache(maxsize=256)
+def _encoded(secret: str) -> re.Pattern[str]:
+    """A secret each of whose characters may be percent-encoded."""
+    codes = ["".join(f"%{byte:02x}" for byte in char.encode("utf-8", "surrogateescape")) for char in secret]
+    pairs = zip(secret, codes, strict=True)
+    return re.compile("".join(f"(?:{re.escape(char)}|(?i:{code}))" for char, code in pairs))
 
 
 def _secret_texts(settings: Mapping[object, object], *, secret: bool = False) -> Iterator[str]:
     """The texts under names of secrets, in mappings within too; `secret`: whatever their names are."""
     for name, value in settings.items():
+        if secret and str(name).lower() in _PLAIN_HEADERS:
+            continue
         hides = secret or is_secret(str(name))
         if isinstance(value, Mapping):
             yield from _secret_texts(value, secret=hides)
         elif hides and isinstance(value, str):
             yield value
-
-
-def _hide_in_exchange(value: object, secrets: list[str]) -> None:
-    """Hide secrets in the headers and the body of an HTTP request or response, or in headers by themselves."""
-    known = getattr(value, "__dict__", {})
-    # The property `request` of a response of httpx raises when it has none.
-    request = known.get("_request", known.get("request"))
-    for headers in (value, getattr(value, "headers", None), getattr(request, "headers", None)):
-        if isinstance(headers, MutableMapping):
-            for name, text in list(headers.items()):
-                if isinstance(text, str) and (hidden := hide(text, secrets)) != text:
-                    headers[name] = hidden
-    if hasattr(value, "headers"):
-        for name, part in list(known.items()):  # the body, as bytes and as a text
-            if isinstance(part, str | bytes):
-                known[name] = _hidden(part, secrets)
-
-
-def _hidden(value: object, secrets: list[str]) -> object:
-    match value:
-        case str():
-            return hide(value, secrets)
-        case bytes():
-            for secret in secrets:
-                value = value.replace(secret.encode(), HIDDEN.encode())
-            return value
-        case dict():
-            return {key: _hidden(part, secrets) for key, part in value.items()}
-        case list():
-            return [_hidden(part, secrets) for part in value]
-        case tuple():
-            return tuple(_hidden(part, secrets) for part in value)
-        case _:
-            return value

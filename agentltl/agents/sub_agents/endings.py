@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentltl.constraints.value import as_text
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.guard.guard import Guard
 from agentltl.record.events import Ending, Event
 from agentltl.record.metrics import metrics_of
@@ -11,7 +11,7 @@ from agentltl.record.result import Result
 
 def failed(error: BaseException) -> Result:
     """The result of a sub-agent that an error has kept from giving one: the error, and zeros."""
-    return without_run(as_text(error) or type(error).__name__, type(error).__name__)
+    return without_run(error_text(error), type(error).__name__)
 
 
 def without_run(error: str, error_class: str, ending: Ending = "error") -> Result:

@@ -6,11 +6,11 @@ import sys
 
 import cloudpickle
 
+from agentltl.agents.models.hidden_error import error_text
 from agentltl.agents.running import Running
 from agentltl.agents.sub_agents.kept import KEPT
 from agentltl.agents.sub_agents.parcel import Parcel, Reply
 from agentltl.agents.sub_agents.threads import ended
-from agentltl.constraints.value import as_text
 from agentltl.record.events import Event
 from agentltl.record.plain import plain
 
@@ -20,7 +20,7 @@ def work(parcel: Parcel) -> bytes:
     try:
         reply = _reply(parcel)
     except Exception as error:
-        reply = Reply(error=as_text(error) or type(error).__name__, error_class=type(error).__name__)
+        reply = Reply(error=error_text(error), error_class=type(error).__name__)
     return _packed(reply)
 
 
