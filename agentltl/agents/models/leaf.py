@@ -16,7 +16,7 @@ from smolagents.models import ChatMessage, ChatMessageStreamDelta, Model
 
 from agentltl.agents.attempt import Attempting, report_of_stream, thinking_in, thinking_in_stream
 from agentltl.agents.models.bounded import bounded, bounded_pieces
-from agentltl.agents.models.errors import CircuitOpenError, ModelTimeoutError
+from agentltl.agents.models.errors import CircuitOpenError, EmptyReplyError, ModelTimeoutError
 from agentltl.agents.models.hidden_error import hide_in_error
 from agentltl.agents.models.litellm_client import load_litellm
 from agentltl.agents.models.litellm_model import LiteLLMModelWithReport
@@ -58,6 +58,7 @@ def ask_stream(model: Model, messages: Messages, *args: Any, **kwargs: Any) -> S
             deltas.append(delta)
             yield delta
             call.require_time()
+        call.require_reply(deltas)
     except BaseException as error:
         report = report_of_stream(deltas)
         call.failed(error, report, thinking_in_stream(deltas, report))
@@ -119,6 +120,11 @@ class LeafCall:
         left = None if self._watch is None else self._watch.seconds_left()
         if left is not None and left <= 0:
             raise ModelTimeoutError(f"`{self._name}` was still writing when the run was out of time")
+
+    def require_reply(self, deltas: list[ChatMessageStreamDelta]) -> None:
+        """Raise if nothing at all has come: a stream without a piece is no answer, whoever's model it is."""
+        if not deltas:
+            raise EmptyReplyError(f"`{self._name}` answered without a piece\ntry again, or look at the provider")
 
     def over(self, report: ModelReport, thinking: str | None, error: BaseException | None = None) -> None:
         """The call is over, with this report."""

@@ -55,7 +55,7 @@ class Retry(Wrapper):
 
     def _stream(self, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any) -> Stream:
         first, rest = self._made(partial(begin, self.model, messages, *args, **kwargs))
-        yield from first
+        yield first
         yield from rest
 
     def _made(self, call: Callable[[], Made]) -> Made:
@@ -107,10 +107,10 @@ class Retry(Wrapper):
 
 def begin(
     model: Model, messages: Sequence[ChatMessage], *args: Any, **kwargs: Any
-) -> tuple[list[ChatMessageStreamDelta], Stream]:
-    """A stream that has begun: its first piece, none of an empty one, and the rest."""
+) -> tuple[ChatMessageStreamDelta, Stream]:
+    """A stream that has begun: its first piece, and the rest. An empty one is an `EmptyReplyError`."""
     stream = ask_stream(model, messages, *args, **kwargs)
-    return [delta for delta in (next(stream, None),) if delta is not None], stream
+    return next(stream), stream
 
 
 def pause(seconds: float) -> None:

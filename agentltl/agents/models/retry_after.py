@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from typing import Any
+
+from agentltl.agents.models.transient import with_causes
 
 
 def retry_after(error: BaseException | None) -> float | None:
-    """Seconds from now, at least 0; None where the error has no such header, or one that cannot be read."""
-    for headers in _headers(error):
+    """Seconds from now, at least 0; None where neither the error nor what it was raised from has such a header, or one
+    that can be read."""
+    for headers in (found for one in with_causes(error) for found in _headers(one)):
         named = {str(name).lower(): value for name, value in headers.items()}
         milliseconds = _number(named.get("retry-after-ms"))
         if milliseconds is not None:
@@ -23,10 +26,12 @@ def retry_after(error: BaseException | None) -> float | None:
     return None
 
 
-def _headers(error: BaseException | None) -> list[Mapping[object, object]]:
+def _headers(error: BaseException) -> list[Any]:
     response = getattr(error, "response", None)
     found = [getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)]
-    return [headers for headers in [*found, getattr(error, "headers", None)] if isinstance(headers, Mapping)]
+    found.append(getattr(error, "headers", None))
+    # Those of `urllib` are no `Mapping`.
+    return [headers for headers in found if callable(getattr(headers, "items", None))]
 
 
 def _number(value: object) -> float | None:

@@ -6,9 +6,11 @@ Nothing is imported to know a client's errors: they are known by the names of th
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator
 
 from agentltl.agents.models.errors import EmptyReplyError, ModelTimeoutError
+from agentltl.constraints.value import as_text
 from agentltl.errors import AgentLTLError
 
 STATUSES = frozenset({408, 429, 500, 502, 503, 504})
@@ -26,6 +28,7 @@ CLASSES = frozenset(
         ("requests", "ChunkedEncodingError"),
         ("requests", "ConnectionError"),
         ("requests", "Timeout"),
+        ("urllib", "URLError"),
         ("urllib3", "HTTPError"),
     }
 )
@@ -35,8 +38,10 @@ CLASSES = frozenset(
 def can_pass(error: BaseException) -> bool:
     """Whether this error of a call can pass: a timeout, too many requests, a server's or a connection's failure, an
     answer that is no JSON or no answer. An HTTP status decides before the error's class; an error that has neither is
-    what it was raised from."""
-    for one in _with_causes(error):
+    what it was raised from. A certificate that is not trusted is not trusted a moment later."""
+    if _distrusts(error):
+        return False
+    for one in with_causes(error):
         if isinstance(one, EmptyReplyError | ModelTimeoutError):
             return True
         if not isinstance(one, Exception) or isinstance(one, AgentLTLError):
@@ -53,15 +58,29 @@ def can_pass(error: BaseException) -> bool:
 def status_of(error: BaseException) -> int | None:
     """The HTTP status of an error, None for one that has none. A status of success is no reason for an error."""
     for holder in (error, getattr(error, "response", None)):
-        status = getattr(holder, "status_code", None)
-        if isinstance(status, int) and not isinstance(status, bool) and status >= 400:
-            return status
+        for name in ("status_code", "status", "code"):  # `urllib` has `code`, `aiohttp` has `status`
+            status = getattr(holder, name, None)
+            if isinstance(status, int) and not isinstance(status, bool) and 400 <= status < 600:
+                return int(status)
     return None
 
 
-def _with_causes(error: BaseException) -> Iterator[BaseException]:
+def _distrusts(error: BaseException) -> bool:
+    """Whether a certificate was refused. Clients tell it as a broken connection, some only as what came before."""
     met: set[int] = set()
     one: BaseException | None = error
+    while one is not None and id(one) not in met:
+        met.add(id(one))
+        if isinstance(one, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in as_text(one):
+            return True
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    return False
+
+
+def with_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and what it was raised from."""
+    met: set[int] = set()
+    one = error
     while one is not None and id(one) not in met:
         met.add(id(one))
         yield one

@@ -6,10 +6,11 @@ import pickle
 from typing import Any
 
 import pytest
-from smolagents.models import Model
+from smolagents.models import ChatMessageStreamDelta, Model
 
 from agentltl.agents.limits import Limits, Spending
 from agentltl.agents.models import retry
+from agentltl.agents.models.errors import EmptyReplyError
 from agentltl.agents.models.fallback import Fallback
 from agentltl.agents.models.retry import Retry, pause
 from agentltl.agents.models.scripted import ScriptedModel
@@ -92,6 +93,19 @@ def test_a_stream_that_has_begun_is_not(waits: list[float]) -> None:
     with pytest.raises(ConnectionError):
         heard.stream()
     assert (heard.told(), model.asked, waits) == (["broken ConnectionError"], 1, [])
+
+
+def test_an_empty_stream_is_no_answer_and_asked_again(waits: list[float]) -> None:
+    class Empty(Broken):
+        def generate_stream(self, messages: Any, **_: Any) -> Any:
+            self.asked += 1
+            yield from [ChatMessageStreamDelta(content="hi")] * (self.asked > 2)
+
+    heard = Heard(Retry(Empty(ValueError()), 1))
+    with pytest.raises(EmptyReplyError, match="answered without a piece\ntry again"):
+        heard.stream()
+    assert heard.told() == ["broken EmptyReplyError"] * 2
+    assert Heard(Retry(Empty(ValueError()), 2)).stream() == "hi"
 
 
 def test_it_is_the_model_in_everything_else() -> None:

@@ -1,8 +1,10 @@
 """How long a provider asks to wait, in all the ways in which it can say so."""
 
 import time
+from email.message import Message
 from email.utils import formatdate
 from typing import Any
+from urllib.error import HTTPError
 
 import httpx
 import pytest
@@ -43,3 +45,15 @@ def test_where_litellm_and_httpx_keep_the_headers() -> None:
     assert retry_after(other) == 4.0
     assert retry_after(ValueError()) is None
     assert retry_after(None) is None
+
+
+def test_in_what_an_error_was_raised_from() -> None:
+    error = RuntimeError()
+    error.__cause__ = StatusError(429, retry_after="2")
+    assert retry_after(error) == 2.0
+
+
+def test_in_the_headers_of_urllib() -> None:
+    headers = Message()
+    headers["Retry-After"] = "5"
+    assert retry_after(HTTPError("http://x", 503, "busy", headers, None)) == 5.0

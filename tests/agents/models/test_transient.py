@@ -1,6 +1,9 @@
 """What can pass by itself, and what cannot."""
 
 import json
+import ssl
+import urllib.error
+from email.message import Message
 from typing import Any
 
 import httpx
@@ -31,6 +34,9 @@ def test_a_status_that_cannot(status: int) -> None:
     "error",
     [
         TimeoutError(),
+        urllib.error.HTTPError("http://x", 503, "busy", Message(), None),
+        urllib.error.URLError(ConnectionRefusedError()),
+        requests.exceptions.SSLError("the connection was closed"),
         ConnectionResetError(),
         json.JSONDecodeError("no JSON", "{", 0),
         EmptyReplyError(),
@@ -56,6 +62,11 @@ def test_what_can_pass(error: Exception) -> None:
     "error",
     [
         KeyboardInterrupt(),
+        ssl.SSLCertVerificationError(1, "certificate verify failed"),
+        requests.exceptions.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED]"),
+        httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed"),
+        urllib.error.URLError(ssl.SSLCertVerificationError(1, "[SSL: CERTIFICATE_VERIFY_FAILED]")),
+        urllib.error.HTTPError("http://x", 404, "no", Message(), None),
         GeneratorExit(),
         ValueError("a bug"),
         httpx.InvalidURL(""),
@@ -83,6 +94,21 @@ def test_an_error_without_a_status_is_what_it_was_raised_from() -> None:
     assert not can_pass(error)
     error.__cause__ = error
     assert not can_pass(error)
+
+
+def test_a_certificate_that_led_to_an_error_is_not_asked_again() -> None:
+    error = StatusError(500)
+    error.__context__ = ssl.SSLCertVerificationError(1, "refused")
+    assert not can_pass(error)
+    error.__suppress_context__ = True
+    assert can_pass(error)
+
+
+@pytest.mark.parametrize(("name", "value", "status"), [("status", 503, 503), ("code", 429, 429), ("code", 1006, None)])
+def test_where_clients_keep_a_status(name: str, value: int, status: int | None) -> None:
+    error = ValueError()
+    setattr(error, name, value)
+    assert status_of(error) == status
 
 
 def test_a_status_of_success_is_none() -> None:
