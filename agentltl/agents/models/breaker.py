@@ -21,7 +21,8 @@ from agentltl.agents.models.wrapper import Stream, Wrapper, apart
 
 class Breaker(Wrapper):
     """Asks `model`, unless it has failed `failures` times in a row: then calls raise `CircuitOpenError` for `cool_down`
-    seconds. After that one call tries it; a reply closes the circuit, a failure opens it again.
+    seconds. After that one call tries it; a reply closes the circuit, a failure opens it again, and where neither has
+    come after another `cool_down` the next call tries.
 
     What counts as a failure is what can pass (see `Retry`): a request that the provider refuses says nothing of its
     health. Threads may share one breaker; a copy of it begins closed,
@@ -57,7 +58,7 @@ class Breaker(Wrapper):
         self._lock = threading.Lock()
         self._failed = 0
         self._opened: float | None = None
-        self._trying = False
+        self._trying: float | None = None
         self._last = ""
 
     @contextmanager
@@ -73,18 +74,22 @@ class Breaker(Wrapper):
             with self._lock:
                 self._failed, self._opened = 0, None
         finally:
-            if tries:
-                self._trying = False
+            with self._lock:
+                if tries is not None and self._trying == tries:
+                    self._trying = None
 
-    def _enter(self) -> bool:
-        """Whether this call tries an open circuit. Raises `CircuitOpenError` if it may not."""
+    def _enter(self) -> float | None:
+        """When this call began to try an open circuit, None if it is closed. A try that takes longer than `cool_down`,
+        like a stream that nobody reads to its end, keeps no other from trying. Raises `CircuitOpenError` where none may
+        begin."""
         with self._lock:
             if self._opened is None:
-                return False
-            left = self._opened + self.cool_down - now()
-            if left <= 0 and not self._trying:
-                self._trying = True
-                return True
+                return None
+            time = now()
+            left = self._opened + self.cool_down - time
+            if left <= 0 and (self._trying is None or time >= self._trying + self.cool_down):
+                self._trying = time
+                return time
             name = getattr(self, "model_id", None) or repr(self.model)
             raise CircuitOpenError(
                 f"`{name}` has failed {self._failed} times in a row, the last time by {self._last}, "

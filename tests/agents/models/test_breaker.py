@@ -133,6 +133,21 @@ def test_a_stream_that_is_left_is_neither_a_failure_nor_a_success(clock: Clock) 
     assert model.generate(ASK).content == "hi"
 
 
+def test_a_stream_that_nobody_reads_on_does_not_hold_up_the_next_try(clock: Clock) -> None:
+    model: Any = Breaker(ScriptedModel([DOWN, "hello you", "hi", "ho"], streaming=True), failures=1)
+    fail(model)
+    clock.time += 30
+    stream = model.generate_stream(ASK)
+    next(stream)
+    clock.time += 29
+    with pytest.raises(CircuitOpenError):
+        model.generate(ASK)
+    clock.time += 1
+    assert model.generate(ASK).content == "hi"
+    stream.close()
+    assert model.generate(ASK).content == "ho"
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
 def test_a_copy_begins_closed(copied: Any, clock: Clock) -> None:
     model = Breaker(ScriptedModel([DOWN, "hi"]), failures=1, cool_down=7)
