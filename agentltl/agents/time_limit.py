@@ -8,6 +8,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 
+from agentltl.agents.limits import as_seconds
+
 
 async def in_time(given: Awaitable[object], seconds: float | None, name: str) -> object:
     """What an awaitable gives; after so many seconds it is cancelled."""
@@ -42,6 +44,6 @@ def waited_for(work: Callable[[], object], seconds: float, name: str) -> object:
 
 def _late(name: str, seconds: float | None) -> TimeoutError:
     return TimeoutError(
-        f"`{name}` took longer than {seconds:g} seconds, and its result is not waited for\n"
+        f"`{name}` took longer than {as_seconds(seconds)} seconds, and its result is not waited for\n"
         "what it does may be done or not: look before you call it again, or ask it for less"
     )

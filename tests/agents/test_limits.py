@@ -1,12 +1,14 @@
 """The limits of a run: looked at before each model call, inside the run, with what was spent in the error."""
 
 import pickle
+import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from smolagents import ToolCallingAgent, tool
-from smolagents.models import ChatMessageStreamDelta
+from smolagents.models import ChatMessageStreamDelta, Model
 
 from agentltl.agents import limits
 from agentltl.agents.agent import Agent
@@ -172,6 +174,56 @@ def test_plans_are_calls() -> None:
     agent = Agent([ping], ScriptedModel(["I plan.", ANSWER]), max_model_calls=1)
     agent.smolagent.planning_interval = 1
     limited(agent.run("Ping."), "max_model_calls", 1)
+
+
+def test_calls_side_by_side_are_never_more_than_allowed() -> None:
+    begun = threading.Barrier(4, timeout=5)
+
+    class Slow(ScriptedModel):
+        def generate(self, *args: Any, **kwargs: Any) -> Any:
+            with suppress(threading.BrokenBarrierError):
+                begun.wait(0.3)  # all that may begin are under way at once
+            return super().generate(*args, **kwargs)
+
+    names = [f"member_{number}" for number in range(4)]
+    members = [
+        ToolCallingAgent([], Slow([ANSWER] * 2), name=name, description="Helps.", verbosity_level=-1) for name in names
+    ]
+    agent = Agent([], ScriptedModel([[(name, {"task": "Go."}) for name in names], ANSWER]), max_model_calls=3)
+    agent.smolagent.managed_agents = {member.name: member for member in members}
+    for member in members:
+        member.inputs = {"task": {"type": "string", "description": "The task."}}
+        member.output_type = "string"
+    result = agent.run("Go.")
+    assert (result.ending, result.usage.model_calls) == ("limit", 3)
+
+
+def test_a_model_that_asks_others_is_no_call_beside_theirs() -> None:
+    class Around(Model):
+        def generate(self, messages: Any, **kwargs: Any) -> Any:
+            return inner.generate(messages, **kwargs)
+
+    inner = Retry(ScriptedModel([PING, PING, ANSWER]))
+    limited(Agent([ping], Around(model_id="around"), max_model_calls=2).run("Go."), "max_model_calls", 2)
+
+
+def test_a_call_that_is_none_after_all_is_not_counted() -> None:
+    spending = Spending(Limits(max_model_calls=1))
+    reserved = spending.reserve()
+    with pytest.raises(RunLimitError, match=": 1 model call,"):
+        spending.reserve()
+    spending.release(reserved)
+    spending.release(reserved)
+    spending.reserve(instead_of=spending.reserve())
+
+
+@pytest.mark.parametrize(("limit", "shown"), [(1234567, "1234567"), (12345678, "12345678")])
+def test_a_limit_is_shown_as_it_was_set(limit: int, shown: str) -> None:
+    spending = Spending(Limits(max_tokens_total=limit))
+    spending.tokens = limit
+    with pytest.raises(RunLimitError, match=f"`max_tokens_total={shown}`"):
+        spending.check()
+    assert [limits.as_seconds(seconds) for seconds in (0.05, 30, 30.0, 3600.25)] == ["0.05", "30", "30", "3600.25"]
 
 
 def test_managed_agents_spend_the_money_of_the_run() -> None:

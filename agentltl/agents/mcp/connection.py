@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
+from agentltl.agents.limits import as_seconds
 from agentltl.agents.mcp.contents import failure_of
 from agentltl.agents.mcp.errors import McpServerError, McpToolError
 from agentltl.agents.mcp.settings import Http, Server
@@ -76,7 +77,7 @@ class Connection:
             why = self._error("cannot be reached", _cause(task))
         else:
             await self._end(at_once=True)
-            why = self._error(f"has not started within {limit:g} seconds", None)
+            why = self._error(f"has not started within {as_seconds(limit)} seconds", None)
         if self.error is None:
             log.error("%s", why)
         self.error = why
@@ -100,7 +101,7 @@ class Connection:
             async with asyncio.timeout(limit):
                 await self._answered(answer, link)
         except TimeoutError:
-            problem = f"has not answered a call of `{tool}` within {limit:g} seconds"
+            problem = f"has not answered a call of `{tool}` within {as_seconds(limit)} seconds"
             raise McpServerError(self.server.name, problem) from None
         finally:
             answer.cancel()

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from typing import TypeVar
 
+from agentltl.agents.limits import as_seconds
 from agentltl.agents.models.errors import ModelTimeoutError
 
 Reply = TypeVar("Reply")
@@ -46,7 +47,7 @@ def bounded_pieces(begin: Callable[[], Iterator[Reply]], seconds: Callable[[], f
                 kind, value = came.get(timeout=max(0.0, limit))
             except queue.Empty:
                 raise ModelTimeoutError(
-                    f"`{what}` has not answered within {limit:.3g} s\nset another `timeout`"
+                    f"`{what}` has not answered within {as_seconds(limit)} s\nset another `timeout`"
                 ) from None
             if kind == "end":
                 return

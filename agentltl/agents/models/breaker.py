@@ -11,7 +11,7 @@ from typing import Any
 
 from smolagents.models import ChatMessage, Model
 
-from agentltl.agents.limits import require_positive
+from agentltl.agents.limits import as_seconds, require_positive
 from agentltl.agents.models.errors import CircuitOpenError
 from agentltl.agents.models.leaf import ask, ask_stream
 from agentltl.agents.models.registry import register
@@ -93,7 +93,7 @@ class Breaker(Wrapper):
             name = getattr(self, "model_id", None) or repr(self.model)
             raise CircuitOpenError(
                 f"`{name}` has failed {self._failed} times in a row, the last time by {self._last}, "
-                f"and is not asked for {max(0.0, left):.3g} s\nwait, or give `fallback_models`",
+                f"and is not asked for {as_seconds(max(0.0, left))} s\nwait, or give `fallback_models`",
                 max(0.0, left),
             )
 

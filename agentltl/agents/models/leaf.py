@@ -74,11 +74,10 @@ class LeafCall:
         self._model, self._watch = model, watch()
         if isinstance(model, LiteLLMModel):
             load_litellm()  # here, so that its import is no part of the call's time
-        if self._watch is not None:
-            self._watch.check()
+        self._reserved = None if self._watch is None else self._watch.reserve()
         self._longest = longest_call()
         # What a model of somebody else's asks by our wrappers is told to this one first; known models ask nobody.
-        self._below = None if self._watch is None or is_known(model) else self._watch.below()
+        self._below = None if self._watch is None or is_known(model) else self._watch.below(self._reserved)
         self._attempt = Attempting(name_of(model), streaming=streaming)
         self.came = self._attempt.came
 
@@ -131,15 +130,16 @@ class LeafCall:
         below = self._below
         if below is not None:
             below.closed = True
-        if (
-            self._watch is None
-            or (below is not None and below.heard)
-            or isinstance(error, RunLimitError | CircuitOpenError)
-        ):
+        if self._watch is None:
+            return
+        spending = self._watch.spending
+        if (below is not None and below.heard) or isinstance(error, RunLimitError | CircuitOpenError):
+            if spending is not None:
+                spending.release(self._reserved)
             return
         attempt = self._attempt.over(report, thinking, error)
-        if self._watch.spending is not None:
-            self._watch.spending.add(attempt)
+        if spending is not None:
+            spending.add(attempt, self._reserved)
         self._watch.tell(attempt)
 
     def failed(self, error: BaseException, report: ModelReport, thinking: str | None) -> None:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from agentltl.agents.limits import Spending
+from agentltl.agents.limits import Reservation, Spending
 from agentltl.agents.models.errors import ModelTimeoutError
 from agentltl.record.attempt import ModelAttempt, ModelFallback
 
@@ -24,7 +24,8 @@ Piece = TypeVar("Piece")
 
 class Watch:
     """Hears of each model call when it is over, and of each fallback. `spending` are the limits for them, if any;
-    `wanted` is called before each call, and raises if it is not wanted any more.
+    `wanted` is called before each call, and raises if it is not wanted any more. `reserved` is the call of a model that
+    may ask others, and is given up for the first of theirs.
 
     `heard` says whether it has heard of a call. One that is `closed` hears nothing any more, and lets no call be made:
     nobody waits for it.
@@ -35,8 +36,9 @@ class Watch:
         tell: Callable[[Told], None],
         spending: Spending | None = None,
         wanted: Callable[[], None] = lambda: None,
+        reserved: Reservation | None = None,
     ) -> None:
-        self._tell, self.spending, self._wanted = tell, spending, wanted
+        self._tell, self.spending, self._wanted, self._reserved = tell, spending, wanted, reserved
         self.heard = self.closed = False
 
     def tell(self, told: Told) -> None:
@@ -45,9 +47,9 @@ class Watch:
             self.heard = self.heard or isinstance(told, ModelAttempt)
             self._tell(told)
 
-    def below(self) -> Watch:
-        """One that passes on to this one what it hears."""
-        return Watch(self.tell, self.spending, self.require)
+    def below(self, reserved: Reservation | None) -> Watch:
+        """One that passes on to this one what it hears of the calls that are made in place of the reserved one."""
+        return Watch(self.tell, self.spending, self.require, reserved)
 
     def require(self) -> None:
         """Raise if nobody wants a further call."""
@@ -55,11 +57,10 @@ class Watch:
             raise ModelTimeoutError("nobody waits for this call any more\nset another `timeout`")
         self._wanted()
 
-    def check(self) -> None:
-        """Raise if no call may be made: what `require` raises, or `RunLimitError`."""
+    def reserve(self) -> Reservation | None:
+        """A call that may be made. Raises if it may not: what `require` raises, or `RunLimitError`."""
         self.require()
-        if self.spending is not None:
-            self.spending.check()
+        return None if self.spending is None else self.spending.reserve(self._reserved)
 
     def seconds_left(self) -> float | None:
         """Seconds until the run is out of time, None without such a limit."""

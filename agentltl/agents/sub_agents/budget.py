@@ -34,13 +34,13 @@ class Budget:
             return None
         if self._unknown is not None:
             return (
-                f"not started: `max_cost_usd={self.limit:g}` cannot be kept, since nobody knows what the sub-agent of "
+                f"not started: `max_cost_usd={self.limit}` cannot be kept, since nobody knows what the sub-agent of "
                 f"`{self._unknown}` has cost\n"
                 "tell the price of its model with `litellm.register_model`, or do without a budget"
             )
         if self.spent >= self.limit:
             return (
-                f"not started: the sub-agents have used up `max_cost_usd={self.limit:g}`: {self.spent:.6g} USD\n"
+                f"not started: the sub-agents have used up `max_cost_usd={self.limit}`: {self.spent:.6g} USD\n"
                 "raise it, and run the requirements that are left"
             )
         return None
