@@ -19,7 +19,7 @@ from agentltl.agents.callbacks import Callbacks
 from agentltl.agents.conversation import restored, state_of
 from agentltl.agents.copied import shared
 from agentltl.agents.nested import nested
-from agentltl.agents.saved import MASKS, take_settings, write_imports
+from agentltl.agents.saved import MASKS, take_settings, without_keys, write_imports
 from agentltl.agents.suspended import forget, members_data, members_of, open_questions
 from agentltl.agents.tool_approval import approvable, approval_rules, require_asked
 from agentltl.constraints.constraint import Constraint, constraints_of
@@ -174,7 +174,7 @@ class Constrained(Base):
 
     def to_dict(self) -> dict[str, Any]:
         """The agent as plain data, with its constraints (keys of a rule file) and severities (names)."""
-        data: dict[str, Any] = super().to_dict()
+        data: dict[str, Any] = without_keys(super().to_dict())
         data["requirements"] = sorted({*data["requirements"], "agentltl"})
         data["constraints"] = [constraint.to_mapping() for constraint in self.guard.constraints]
         data["constraint_severities"] = {name: severity.name for name, severity in self._severities.items()}

@@ -14,6 +14,7 @@ from typing import Any
 import smolagents
 from smolagents import agents
 
+from agentltl.agents.models.redaction import without_secrets
 from agentltl.guard.settings import Settings
 
 GUARD_SETTINGS = tuple(field.name for field in fields(Settings))
@@ -35,6 +36,12 @@ def take_settings(saved: Mapping[str, Any], keywords: dict[str, Any]) -> dict[st
     """The settings of this agent, a keyword before what was saved. They are taken out of the keywords, because
     smolagents passes those on to every managed agent."""
     return {name: keywords.pop(name, saved.get(name)) for name in SETTINGS if name in keywords or name in saved}
+
+
+def without_keys(agent: dict[str, Any]) -> dict[str, Any]:
+    """A saved agent without the keys in what its model and those of its managed agents give of themselves."""
+    model = {**agent["model"], "data": without_secrets(agent["model"]["data"])}
+    return {**agent, "model": model, "managed_agents": [without_keys(member) for member in agent["managed_agents"]]}
 
 
 def write_imports(folder: str | Path, *classes: type) -> None:

@@ -24,6 +24,7 @@ from agentltl.agents.attempt import report_of_stream
 from agentltl.agents.limits import Spending
 from agentltl.agents.models.leaf import ask, ask_stream
 from agentltl.agents.models.litellm_model import up_to
+from agentltl.agents.models.redaction import without_secrets
 from agentltl.agents.models.report import attach
 from agentltl.agents.models.watch import Told, Watch, watched_by, within
 
@@ -88,6 +89,10 @@ class WatchedModel:
         attach(reply, report_of_stream(deltas))
         self.messages, self.reply = messages, reply
         return reply
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the model gives of itself, without keys."""
+        return without_secrets(self.model.to_dict())
 
     def _require_consumer(self) -> None:
         if self.cancelled():

@@ -13,10 +13,13 @@ import smolagents
 from smolagents.models import ChatMessage, Model
 
 from agentltl.agents.agent import Agent
+from agentltl.agents.code import CodeAgentWithConstraints
 from agentltl.agents.models.build import build
+from agentltl.agents.models.fallback import Fallback
 from agentltl.agents.models.litellm_client import load_litellm
 from agentltl.agents.models.redaction import secrets_of
 from agentltl.agents.models.retry import Retry
+from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.record.events import Event
 from tests.agents.misbehaving import Fault, Provider, Says, serving
 
@@ -157,3 +160,21 @@ def test_a_fallback_of_another_provider_does_not_get_the_key(provider: Provider,
     first, same, foreign = (chain.model.model for chain in agent._asked.models)  # type: ignore[attr-defined]
     assert (first._api_key, same._api_key, foreign._api_key) == (FIRST, FIRST, None)
     assert (same.api_base, foreign.api_base) == (provider.url, None)
+
+
+@pytest.mark.parametrize("make", [ToolCallingAgentWithConstraints, CodeAgentWithConstraints])
+def test_what_is_saved_of_a_model(make: Any) -> None:
+    def model() -> Any:
+        headers = {"extra_headers": {"Authorization": f"Bearer {SECOND}"}, "default_headers": {"x-key": THIRD}}
+        nested = {"client_kwargs": {"api_key": FIRST, "region": "here"}, "options": [{"token": FIRST}]}
+        return smolagents.LiteLLMModel("openai/m", api_key=FIRST, temperature=0.5, **headers, **nested)
+
+    member = smolagents.ToolCallingAgent([], model(), name="member", description="Helps.")
+    guarded = make([], model(), constraints=[], managed_agents=[member])
+    saved = guarded.to_dict()
+    assert not leaks(saved)
+    assert saved["model"]["data"]["client_kwargs"] == {"region": "here"}
+    assert saved["managed_agents"][0]["model"]["data"]["temperature"] == 0.5
+    for wrapped in (Retry(model()), Fallback([model(), model()])):
+        assert not leaks(wrapped.to_dict(), Agent([], wrapped).smolagent.to_dict())
+    assert not leaks(Agent([], model()).smolagent.to_dict())

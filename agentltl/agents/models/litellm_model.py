@@ -23,7 +23,7 @@ from agentltl.agents.models.errors import EmptyReplyError
 from agentltl.agents.models.hidden_error import hide_in_error
 from agentltl.agents.models.litellm_client import LiteLLMClient
 from agentltl.agents.models.price import with_parts
-from agentltl.agents.models.redaction import is_secret, known_secrets, remember
+from agentltl.agents.models.redaction import known_secrets, remember, without_secrets
 from agentltl.agents.models.registry import register
 from agentltl.agents.models.report import ModelReport, attach, read_response, report_of
 from agentltl.agents.models.stream import StreamReader, came_to_nothing, is_estimated, tokens_of
@@ -62,8 +62,7 @@ class LiteLLMModelWithReport(smolagents.LiteLLMModel):
 
     def to_dict(self) -> dict[str, Any]:
         """The settings without any key; `from_dict` builds the model again, with the key from the environment."""
-        kept = {name: value for name, value in self.kwargs.items() if not is_secret(name)}
-        return {**kept, "model_id": self.model_id, "api_base": self.api_base}
+        return {**without_secrets(self.kwargs), "model_id": self.model_id, "api_base": self.api_base}
 
     def generate(
         self,

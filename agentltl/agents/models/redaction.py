@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 HIDDEN = "[hidden]"
 _NAMES = re.compile(
@@ -64,6 +65,17 @@ def _names_a_secret(name: str, value: str) -> bool:
     if len(value) < _SHORTEST or _FILE.fullmatch(value):
         return False
     return bool(_VARIABLES.search(name) or (_ANY_KEY.search(name) and _LETTERS_AND_DIGITS.match(value)))
+
+
+def without_secrets(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without those with the name of a secret, in settings within too: headers and keys of a client."""
+    return {name: _bare(value) for name, value in settings.items() if not is_secret(str(name))}
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return without_secrets(value)
+    return [_bare(part) for part in value] if isinstance(value, list) else value
 
 
 def secrets_of(model: object) -> list[str]:

@@ -8,6 +8,7 @@ import smolagents
 from smolagents.models import Model
 
 from agentltl.agents.models.errors import ModelError
+from agentltl.agents.models.redaction import without_secrets
 
 
 def register(model: type[Model]) -> None:
@@ -21,7 +22,7 @@ def register(model: type[Model]) -> None:
 
 def saved(model: Model) -> dict[str, Any]:
     """The class of a model and what it gives of itself, without keys."""
-    return {"class": type(model).__name__, "data": model.to_dict()}
+    return {"class": type(model).__name__, "data": without_secrets(model.to_dict())}
 
 
 def model_of(data: dict[str, Any]) -> Model:

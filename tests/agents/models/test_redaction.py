@@ -136,7 +136,7 @@ def test_the_text_of_an_error_says_something() -> None:
         ("LICENSE_KEY", "abc-123-def", True),
         ("SORT_KEY", "created_at", False),
         ("MONKEY", "gibbon-123", False),
-        ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/service.json", False),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/srv/service.json", False),
         ("DB_PASSWORD", "short", False),
     ],
 )
