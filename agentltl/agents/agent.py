@@ -109,6 +109,7 @@ class Agent(Deployable):
         self._validators: list[Validator] = []
         self._original: Agent | None = None
         self._under_way: dict[str, object] = {}
+        self._run: Running | None = None
         self._model = WatchedModel(self._asked)
         self._tools = self._all_tools(list(tools or ()))
         self._settings: dict[str, Any] = {
@@ -204,7 +205,11 @@ class Agent(Deployable):
             try:
                 yield self
             finally:
-                self._under_way.clear()
+                run = self._run
+                if run is None:
+                    self._under_way.clear()
+                else:  # nobody waits for it any more, and it goes on until it notices
+                    run.when_over(self._under_way.clear)
         elif reset:
             yield self._twin()
         else:
@@ -217,7 +222,7 @@ class Agent(Deployable):
         conversation of its own; what its runs give is this one's `last_result`, too. `changed` are settings that
         smolagents' agent has instead."""
         twin = copy.copy(self)
-        twin._under_way, twin._earlier, twin.last_result = {}, [], None
+        twin._under_way, twin._run, twin._earlier, twin.last_result = {}, None, [], None
         twin._asked = apart(self._asked)
         twin._model = WatchedModel(twin._asked)
         # The templates given, or smolagents reads its own from their file again.

@@ -104,16 +104,10 @@ async def result_async(run: Cancellable[T]) -> T:
 
 
 async def _ended(run: Cancellable[T], done: Future[T]) -> None:
-    """Cancel a run and wait until it has ended."""
+    """Cancel a run and wait until it has ended. Whoever is cancelled once more waits no longer, and the run has its
+    agent until it ends."""
     run.cancel()
     waiting = asyncio.wrap_future(done)
-    again: asyncio.CancelledError | None = None
-    while not waiting.done():
-        try:
-            await asyncio.wait([waiting])
-        except asyncio.CancelledError as error:  # the run is waited for all the same: it has the agent
-            again = error
+    await asyncio.wait([waiting])
     if not waiting.cancelled():
         waiting.exception()  # seen: it is that of the run, whose end has been told
-    if again is not None:
-        raise again

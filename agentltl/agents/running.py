@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,10 +46,30 @@ class Running:
         self.messages = None if messages is None else checked(messages)
         self._stream = Stream([*agent.sinks, *([] if sink is None else [sink])])
         self._streaming = streaming
-        self._cancelled = False
+        self._cancelled = self._over = False
+        self._lock = threading.Lock()
+        self._after: list[Callable[[], object]] = []
 
     def go(self) -> Result:
         """Run to the end, in this thread. What is no `Exception` is raised again once the end has been told."""
+        self.agent._run = self
+        try:
+            return self._go()
+        finally:
+            with self._lock:
+                self.agent._run, self._over = None, True
+            for call in self._after:
+                call()
+
+    def when_over(self, call: Callable[[], object]) -> None:
+        """Call this when the run is over, which may be now."""
+        with self._lock:
+            if not self._over:
+                self._after.append(call)
+                return
+        call()
+
+    def _go(self) -> Result:
         agent, watched = self.agent, self.agent._model
         if self.messages is not None:
             agent._take_up(self.messages)

@@ -45,9 +45,10 @@ class Run:
         self._events.put_nowait(None)
 
     def cancel(self) -> None:
-        """Tell it to end."""
-        self.stopped = True
-        self._task.cancel()
+        """Tell it to end, once: who is told again does not wait for its end, and the conversation is not free yet."""
+        if not self.stopped:
+            self.stopped = True
+            self._task.cancel()
 
     async def result(self) -> Result | None:
         """What a run that was stopped had, None when that is not known."""

@@ -380,7 +380,7 @@ def test_a_stream_that_its_own_run_drops_does_not_wait_for_itself() -> None:
     assert agent.last_result.ending == "cancelled"
 
 
-def test_a_task_that_is_cancelled_twice_still_waits_for_its_run() -> None:
+def test_a_run_that_nobody_waits_for_any_more_has_its_agent_until_it_ends() -> None:
     entered, leave = threading.Event(), threading.Event()
 
     @our_tool
@@ -397,16 +397,19 @@ def test_a_task_that_is_cancelled_twice_still_waits_for_its_run() -> None:
         run = asyncio.ensure_future(agent.arun("Go."))
         while not entered.is_set():
             await asyncio.sleep(0.001)
-        for _ in range(3):
-            run.cancel()
-            await asyncio.sleep(0.01)
-        assert not run.done()
-        leave.set()
+        run.cancel()
+        await asyncio.sleep(0.01)
+        run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
+        with pytest.raises(ConstraintError, match="under way in another run"):
+            agent.run("And?", reset=False)
+        leave.set()
+        while agent._under_way:
+            await asyncio.sleep(0.001)
 
     in_loop(cancel)
-    assert (agent._under_way, len(scripted.requests)) == ({}, 1)
+    assert len(scripted.requests) == 1
     assert agent.last_result is not None
     assert agent.last_result.ending == "cancelled"
 
