@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from smolagents import CodeAgent, ToolCallingAgent, tool
+from smolagents import CodeAgent, ToolCallingAgent
 from smolagents.models import Model
 
 from agentltl.agents.agent import Agent
@@ -12,20 +12,8 @@ from agentltl.agents.models.retry import Retry
 from agentltl.agents.models.scripted import ScriptedModel
 from agentltl.agents.tool_calling import ToolCallingAgentWithConstraints
 from agentltl.agents.watched_model import WatchedModel
+from tests.agents.test_limits import ANSWER, PING, ping
 
-
-@tool
-def ping(n: int) -> int:
-    """Give a number back.
-
-    Args:
-        n: The number.
-    """
-    return n
-
-
-PING = ("ping", {"n": 1})
-ANSWER = ("final_answer", {"answer": "done"})
 RULES = [{"name": "few", "rule": "at_most(ping, 9)"}]
 
 

@@ -177,13 +177,16 @@ def test_a_consumer_that_stops_cancels_the_run() -> None:
 
 
 def test_after_a_cancelled_run_the_agent_goes_on() -> None:
-    agent = Agent([add], ScriptedModel(REPLIES * 3, streaming=True))  # the first run may come to its end, too
+    agent = Agent([add], Slow(100_000))
     stream = agent.stream("Go.")
-    next(stream)
+    while next(stream).kind != "reasoning_delta":
+        pass
     stream.close()
-    agent = Agent([add], agent.model)
-    assert agent.run("Again.").ending in ("answer", "error")
-    assert agent.smolagent.run("And by hand.", return_full_result=True) is not None
+    assert agent.last_result is not None
+    assert agent.last_result.ending == "cancelled"
+    agent.smolagent.model.model = ScriptedModel([*REPLIES, *REPLIES])  # type: ignore[attr-defined]
+    assert agent.run("Again.")["answer"] == "It is three."
+    assert agent.smolagent.run("And by hand.") == "It is three."
 
 
 def test_a_cancelled_run_calls_neither_a_tool_nor_a_model_any_more() -> None:
@@ -241,6 +244,20 @@ def test_what_is_no_exception_comes_out_of_a_stream_after_its_end() -> None:
 
 
 # Beside an event loop
+
+
+def held() -> tuple[threading.Event, threading.Event, Any]:
+    """A tool `wait` that says when it is entered, and waits until it may leave."""
+    entered, leave = threading.Event(), threading.Event()
+
+    @our_tool
+    def wait() -> str:
+        """Wait."""
+        entered.set()
+        leave.wait(10)
+        return "waited"
+
+    return entered, leave, wait
 
 
 def in_loop(work: Callable[[], Any]) -> Any:
@@ -307,14 +324,7 @@ def test_the_loop_is_not_blocked() -> None:
 
 
 def test_a_cancelled_task_cancels_the_run() -> None:
-    entered, leave = threading.Event(), threading.Event()
-
-    @our_tool
-    def wait() -> str:
-        """Wait."""
-        entered.set()
-        leave.wait(10)
-        return "waited"
+    entered, leave, wait = held()
 
     agent = Agent([wait], model([("wait", {})] * 5))
 
@@ -381,14 +391,7 @@ def test_a_stream_that_its_own_run_drops_does_not_wait_for_itself() -> None:
 
 
 def test_a_run_that_nobody_waits_for_any_more_has_its_agent_until_it_ends() -> None:
-    entered, leave = threading.Event(), threading.Event()
-
-    @our_tool
-    def wait() -> str:
-        """Wait."""
-        entered.set()
-        leave.wait(10)
-        return "waited"
+    entered, leave, wait = held()
 
     scripted = model([("wait", {})] * 5)
     agent = Agent([wait], scripted)
