@@ -21,7 +21,12 @@ TASKS = {f"r{n}": RUN if n % 7 else ["change_order W1"] for n in range(100)}
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     )
     with cluster, Client(cluster) as connected:
         yield connected
